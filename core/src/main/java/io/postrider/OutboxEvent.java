@@ -47,7 +47,7 @@ public final class OutboxEvent {
         id = b.id == null ? TimeOrderedId.next() : b.id;
         stream = b.stream;
         type = b.type;
-        key = b.key == null ? b.aggregateId : b.key;
+        key = b.key == null && !b.unkeyed ? b.aggregateId : b.key;
         aggregateType = b.aggregateType;
         aggregateId = b.aggregateId;
         payload = b.payload;
@@ -147,6 +147,7 @@ public final class OutboxEvent {
         private final String type;
         private @Nullable UUID id;
         private @Nullable String key;
+        private boolean unkeyed;
         private @Nullable String aggregateType;
         private @Nullable String aggregateId;
         private byte @Nullable [] payload;
@@ -173,6 +174,13 @@ public final class OutboxEvent {
             return this;
         }
 
+        /** Orders this event with no other, although it has an aggregate. */
+        public Builder unkeyed() {
+            this.key = null;
+            this.unkeyed = true;
+            return this;
+        }
+
         /** Names what the event is about; its id is also the key unless {@link #key} is called. */
         public Builder aggregate(String type, Object id) {
             this.aggregateType = Objects.requireNonNull(type, "aggregate type");
@@ -183,6 +191,13 @@ public final class OutboxEvent {
         public Builder payload(byte[] payload, String contentType) {
             this.payload = Objects.requireNonNull(payload, "payload");
             this.contentType = Objects.requireNonNull(contentType, "content type");
+            return this;
+        }
+
+        /** A payload whose content type the consumers know. */
+        public Builder payload(byte[] payload) {
+            this.payload = Objects.requireNonNull(payload, "payload");
+            this.contentType = null;
             return this;
         }
 
@@ -247,8 +262,8 @@ public final class OutboxEvent {
             return event;
         }
 
-        /** Builds an event read from the table, where it passed the checks of its day. */
-        public OutboxEvent buildUnchecked() {
+        /** Builds an event that a feed has read back: it passed the checks of its day, and is delivered as it is. */
+        public OutboxEvent buildStored() {
             return new OutboxEvent(this);
         }
     }

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.OutboxEvent;
+import io.postrider.internal.HeaderJson;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.FeedException;
+import io.postrider.relay.Outcome;
+import io.postrider.relay.Verdict;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The statements of one loop on the table of events, over its own connection. For one thread. */
+final class EventStatements implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(EventStatements.class);
+    private static final String GAP_HEADER = "postrider-gap";
+    /** check_violation: also what PostgreSQL answers when a row fits no partition. */
+    private static final String NO_PARTITION = "23514";
+
+    private final Session session;
+    private final Sql sql;
+    private final OrderedSettings settings;
+    private final String relay;
+    private final Ownership ownership;
+
+    EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
+        this.session = session;
+        this.sql = sql;
+        this.settings = settings;
+        this.relay = relay;
+        this.ownership = ownership;
+    }
+
+    /**
+     * What to read.
+     *
+     * @param shards owned shards and their epochs, in the order in which they shall be looked at
+     * @param depth at most so many rows of one shard and stream
+     */
+    record Query(
+            Map<Integer, Long> shards,
+            Collection<Long> inFlight,
+            int depth,
+            int rows,
+            long bytes,
+            Set<String> without,
+            @Nullable String only) {}
+
+    /**
+     * What a read found.
+     *
+     * @param owned the shards of the query that are really owned
+     * @param holding those of them that have a held key
+     * @param newStreams streams that nobody has registered yet
+     */
+    record Found(
+            List<Delivery> deliveries,
+            Set<Integer> owned,
+            Set<Integer> holding,
+            Set<String> newStreams,
+            Optional<Long> dueInMicros) {}
+
+    /**
+     * What became of verdicts.
+     *
+     * @param written ids of the rows that were changed
+     * @param owned the shards whose fence stood
+     */
+    record Judged(Set<Long> written, Set<Integer> owned) {}
+
+    Found read(Query query) {
+        return session.run("read events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
+                statement.setArray(1, array(connection, "int2", query.shards().keySet()));
+                statement.setArray(2, array(connection, "int8", query.shards().values()));
+                statement.setString(3, settings.group());
+                statement.setLong(4, ownership.member());
+                statement.setBoolean(5, settings.adoptsStreams());
+                statement.setArray(6, array(connection, "text", query.without()));
+                statement.setString(7, query.only());
+                statement.setArray(8, array(connection, "int8", query.inFlight()));
+                statement.setInt(9, query.depth());
+                statement.setInt(10, query.depth());
+                statement.setInt(11, query.depth());
+                statement.setInt(12, query.rows());
+                statement.setLong(13, query.bytes());
+                try (ResultSet rows = statement.executeQuery()) {
+                    return found(rows);
+                }
+            }
+        });
+    }
+
+    /** Removes what is there as it was sent, into the history if its stream keeps one. */
+    void settle(List<Delivery> published) {
+        List<Delivery> ordered = new ArrayList<>(published);
+        // All who lock several rows lock them in this order.
+        ordered.sort(Comparator.comparingLong(Delivery::id));
+        List<Delivery> kept =
+                ordered.stream().filter(d -> claim(d).keepsHistory()).toList();
+        List<Delivery> plain =
+                ordered.stream().filter(d -> !claim(d).keepsHistory()).toList();
+        if (!plain.isEmpty()) {
+            settle(sql.settle, plain, false);
+        }
+        if (kept.isEmpty()) {
+            return;
+        }
+        try {
+            settle(sql.settleWithHistory, kept, true);
+        } catch (FeedException e) {
+            if (!(e.getCause() instanceof SQLException cause && NO_PARTITION.equals(cause.getSQLState()))) {
+                throw e;
+            }
+            log.warn("The history has no partition for today; {} events go to its overflow table", kept.size());
+            settle(sql.settleWithOverflow, kept, true);
+        }
+    }
+
+    private void settle(String statementText, List<Delivery> deliveries, boolean history) {
+        int gone = session.run("settle events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statementText)) {
+                statement.setArray(1, array(connection, "int8", of(deliveries, Delivery::id)));
+                statement.setArray(
+                        2,
+                        array(connection, "uuid", of(deliveries, d -> d.event().id())));
+                statement.setArray(3, array(connection, "int4", of(deliveries, Delivery::revision)));
+                if (history) {
+                    statement.setString(4, relay);
+                }
+                return statement.executeUpdate();
+            }
+        });
+        if (gone < deliveries.size()) {
+            log.debug(
+                    "{} of {} delivered events had been settled or changed by others", deliveries.size() - gone, gone);
+        }
+    }
+
+    Judged verdict(List<Verdict> verdicts) {
+        return session.run("write verdicts", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.verdict)) {
+                statement.setArray(
+                        1,
+                        array(connection, "int8", of(verdicts, v -> v.delivery().id())));
+                statement.setArray(
+                        2,
+                        array(
+                                connection,
+                                "uuid",
+                                of(verdicts, v -> v.delivery().event().id())));
+                statement.setArray(
+                        3,
+                        array(connection, "int4", of(verdicts, v -> v.delivery().revision())));
+                statement.setArray(
+                        4,
+                        array(
+                                connection,
+                                "int2",
+                                of(verdicts, v -> claim(v.delivery()).shard())));
+                statement.setArray(
+                        5,
+                        array(
+                                connection,
+                                "int8",
+                                of(verdicts, v -> claim(v.delivery()).epoch())));
+                statement.setArray(6, array(connection, "text", of(verdicts, v -> status(v.outcome()))));
+                statement.setArray(7, array(connection, "int8", of(verdicts, v -> delayMicros(v.outcome()))));
+                statement.setArray(
+                        8,
+                        array(connection, "text", of(verdicts, v -> v.outcome().code())));
+                statement.setArray(
+                        9,
+                        array(connection, "text", of(verdicts, v -> v.outcome().message())));
+                statement.setString(10, settings.group());
+                statement.setLong(11, ownership.member());
+                statement.setString(12, relay);
+                try (ResultSet rows = statement.executeQuery()) {
+                    Set<Long> written = new HashSet<>();
+                    Set<Integer> owned = new HashSet<>();
+                    while (rows.next()) {
+                        long id = rows.getLong(1);
+                        if (rows.wasNull()) {
+                            owned.add(rows.getInt(2));
+                        } else {
+                            written.add(id);
+                        }
+                    }
+                    return new Judged(written, owned);
+                }
+            }
+        });
+    }
+
+    void register(Set<String> streams) {
+        session.run("register streams", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.register)) {
+                statement.setArray(1, array(connection, "text", streams));
+                statement.setString(2, settings.group());
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+
+    private Found found(ResultSet rows) throws SQLException {
+        List<Delivery> deliveries = new ArrayList<>();
+        Set<Integer> owned = new HashSet<>();
+        Set<Integer> holding = new HashSet<>();
+        Set<String> newStreams = new HashSet<>();
+        Optional<Long> due = Optional.empty();
+        while (rows.next()) {
+            long id = rows.getLong(1);
+            if (rows.wasNull()) {
+                owned.addAll(shards(rows.getArray(20)));
+                holding.addAll(shards(rows.getArray(21)));
+                long micros = rows.getLong(22);
+                due = rows.wasNull() ? Optional.empty() : Optional.of(micros);
+            } else {
+                ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
+                deliveries.add(new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim));
+                if (rows.getBoolean(18)) {
+                    newStreams.add(rows.getString(7));
+                }
+            }
+        }
+        return new Found(deliveries, owned, holding, newStreams, due);
+    }
+
+    private static OutboxEvent event(ResultSet rows) throws SQLException {
+        OutboxEvent.Builder event = OutboxEvent.of(rows.getString(7), rows.getString(9));
+        event.id(rows.getObject(2, UUID.class));
+        String aggregateType = rows.getString(10);
+        String aggregateId = rows.getString(11);
+        if (aggregateId != null) {
+            event.aggregate(aggregateType == null ? "" : aggregateType, aggregateId);
+        }
+        String key = rows.getString(8);
+        if (key == null) {
+            event.unkeyed();
+        } else {
+            event.key(key);
+        }
+        byte[] payload = rows.getBytes(12);
+        String contentType = rows.getString(13);
+        if (payload != null && contentType != null) {
+            event.payload(payload, contentType);
+        } else if (payload != null) {
+            event.payload(payload);
+        }
+        event.headers(HeaderJson.read(rows.getString(14)));
+        String gap = rows.getString(19);
+        if (gap != null) {
+            event.header(GAP_HEADER, gap);
+        }
+        event.occurredAt(rows.getObject(15, OffsetDateTime.class).toInstant());
+        int maxAttempts = rows.getInt(16);
+        if (!rows.wasNull()) {
+            event.maxAttempts(maxAttempts);
+        }
+        return event.buildStored();
+    }
+
+    private static Set<Integer> shards(@Nullable Array array) throws SQLException {
+        Set<Integer> shards = new HashSet<>();
+        if (array != null) {
+            Arrays.stream((Object[]) array.getArray()).forEach(shard -> shards.add(((Number) shard).intValue()));
+        }
+        return shards;
+    }
+
+    private static String status(Outcome.Failed outcome) {
+        return outcome instanceof Outcome.Retry ? "WAITING" : "DEAD";
+    }
+
+    private static long delayMicros(Outcome.Failed outcome) {
+        return outcome instanceof Outcome.Retry retry ? retry.delay().toNanos() / 1000 : 0;
+    }
+
+    static ShardClaim claim(Delivery delivery) {
+        if (delivery.claim() instanceof ShardClaim claim) {
+            return claim;
+        }
+        throw new IllegalArgumentException("Not taken from this feed: " + delivery);
+    }
+
+    private static <T, R> List<R> of(List<T> items, Function<T, R> part) {
+        return items.stream().map(part).toList();
+    }
+
+    static Array array(Connection connection, String type, Collection<?> values) throws SQLException {
+        return connection.createArrayOf(type, values.toArray());
+    }
+}

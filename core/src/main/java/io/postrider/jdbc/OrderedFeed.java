@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.OutboxException;
+import io.postrider.relay.Feed;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Membership;
+import io.postrider.table.TableNames;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.IntFunction;
+import javax.sql.DataSource;
+
+/**
+ * Events in order per key: every key belongs to one of 256 shards, every shard to one relay at a time.
+ *
+ * <p>A relay keeps one connection for its membership and one for each of its loops, for as long as it runs. Thread-safe;
+ * any number of relays may share one feed.
+ */
+public final class OrderedFeed implements Feed {
+    private final DataSource dataSource;
+    private final Sql sql;
+    private final OrderedSettings settings;
+
+    private OrderedFeed(Builder builder) {
+        dataSource = builder.dataSource;
+        sql = new Sql(builder.tables);
+        settings = new OrderedSettings(
+                builder.group,
+                List.copyOf(builder.streams),
+                builder.lease,
+                builder.statementTimeout,
+                builder.keepHistory);
+    }
+
+    /** All streams that no other group has claimed, with default settings. */
+    public static OrderedFeed of(DataSource dataSource) {
+        return builder(dataSource).build();
+    }
+
+    public static Builder builder(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    /** What the parts of one membership share. */
+    record Parts(OrderedSettings settings, Ownership ownership, ShardStatements statements) {}
+
+    @Override
+    public Membership join(Joining joining) {
+        Ownership ownership = new Ownership();
+        Duration patience = settings.lease().dividedBy(2);
+        ShardStatements statements = new ShardStatements(new Session(dataSource, patience), sql, settings);
+        IntFunction<Intake> intakes = loop -> new OrderedIntake(
+                new EventStatements(
+                        new Session(dataSource, settings.statementTimeout()), sql, settings, joining.name(), ownership),
+                ownership,
+                loop,
+                joining.loops(),
+                System::nanoTime);
+        OrderedMembership membership = new OrderedMembership(
+                joining.name(),
+                joining.onePass() ? ShardStatements.Wants.DRAIN : ShardStatements.Wants.SHARDS,
+                new Parts(settings, ownership, statements),
+                intakes,
+                System::nanoTime);
+        try {
+            settings.streams().forEach(stream -> declare(statements, stream));
+            membership.join();
+        } catch (RuntimeException e) {
+            statements.close();
+            throw e;
+        }
+        return membership;
+    }
+
+    private void declare(ShardStatements statements, StreamSettings stream) {
+        String group = statements.declare(stream);
+        if (!group.equals(settings.group())) {
+            throw new OutboxException("Stream " + stream.name() + " belongs to relay group '" + group
+                    + "' and cannot be relayed by group '" + settings.group()
+                    + "' as well. Relay it in one group, or change its row in the table of streams.");
+        }
+    }
+
+    /** Collects what differs from the defaults; not thread-safe. */
+    public static final class Builder {
+        private final DataSource dataSource;
+        private final List<StreamSettings> streams = new ArrayList<>();
+        private TableNames tables = TableNames.ofDefaults();
+        private String group = OrderedSettings.DEFAULT_GROUP;
+        private Duration lease = Duration.ofSeconds(8);
+        private Duration statementTimeout = Duration.ofSeconds(10);
+        private Duration keepHistory = Duration.ofDays(7);
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+        }
+
+        public Builder tables(TableNames tables) {
+            this.tables = Objects.requireNonNull(tables, "tables");
+            return this;
+        }
+
+        /** Relays of one group share its streams. Streams that are nowhere declared belong to the default group. */
+        public Builder group(String group) {
+            this.group = Objects.requireNonNull(group, "group");
+            return this;
+        }
+
+        /** Declares streams of this group; their settings are stored and replace what was stored before. */
+        public Builder streams(StreamSettings... streams) {
+            this.streams.addAll(List.of(streams));
+            return this;
+        }
+
+        /** How long a relay that is silent keeps its shards; others take over when it has run out. 8 s by default. */
+        public Builder lease(Duration lease) {
+            if (lease.compareTo(Duration.ofSeconds(1)) < 0 || lease.compareTo(Duration.ofMinutes(10)) > 0) {
+                throw new IllegalArgumentException("A lease of " + lease + " is not between 1 s and 10 min.");
+            }
+            this.lease = lease;
+            return this;
+        }
+
+        /** How long the database may be silent during one statement of a loop. */
+        public Builder statementTimeout(Duration statementTimeout) {
+            this.statementTimeout = Objects.requireNonNull(statementTimeout, "statementTimeout");
+            return this;
+        }
+
+        public OrderedFeed build() {
+            if (!group.equals(OrderedSettings.DEFAULT_GROUP) && streams.isEmpty()) {
+                throw new OutboxException("Relay group '" + group
+                        + "' has no streams, so it would deliver nothing. Declare them with streams(..), or use the"
+                        + " default group, which serves every stream that no other group has.");
+            }
+            return new OrderedFeed(this);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Taken;
+import io.postrider.relay.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+/**
+ * One loop's part of the shards. Taking a row writes nothing: to own its shard is enough.
+ *
+ * <p>Shards with a held key are read apart, and in at most a tenth of the time: to pass over what waits behind a held key
+ * costs as much as reading it, and must not slow the others down.
+ */
+final class OrderedIntake implements Intake {
+    private static final int MIN_DEPTH = 16;
+    private static final int HELD_SHARE = 10;
+
+    private final EventStatements events;
+    private final Ownership ownership;
+    private final int part;
+    private final int parts;
+    private final LongSupplier ticker;
+
+    private final Map<Long, Delivery> taken = new HashMap<>();
+    private final Set<Integer> holding = new HashSet<>();
+    private int depth = MIN_DEPTH;
+    private int turn;
+    private long heldReadAt;
+
+    /** @param part takes the shards whose number has this remainder when divided by {@code parts} */
+    OrderedIntake(EventStatements events, Ownership ownership, int part, int parts, LongSupplier ticker) {
+        this.events = events;
+        this.ownership = ownership;
+        this.part = part;
+        this.parts = parts;
+        this.ticker = ticker;
+        this.heldReadAt = ticker.getAsLong();
+    }
+
+    @Override
+    public Taken take(Demand demand) {
+        Map<Integer, Long> free = new LinkedHashMap<>();
+        Map<Integer, Long> held = new LinkedHashMap<>();
+        inTurn(ownership.readable())
+                .forEach((shard, epoch) -> (holding.contains(shard) ? held : free).put(shard, epoch));
+        List<Delivery> deliveries = new ArrayList<>();
+        boolean more = false;
+        Optional<Duration> due = Optional.empty();
+        if (!held.isEmpty() && ticker.getAsLong() - heldReadAt >= 0) {
+            long before = ticker.getAsLong();
+            Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
+            long after = ticker.getAsLong();
+            heldReadAt = after + (HELD_SHARE - 1) * (after - before);
+            deliveries.addAll(apart.deliveries());
+            due = apart.nextDue();
+        }
+        if (!free.isEmpty()) {
+            Taken rest = read(free, demand, demand.rows());
+            deliveries.addAll(rest.deliveries());
+            more = rest.more();
+            due = earlier(due, rest.nextDue());
+        }
+        return new Taken(deliveries, more, due);
+    }
+
+    private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
+        int askedDepth = Math.min(depth, rows);
+        EventStatements.Found found = events.read(new EventStatements.Query(
+                shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
+        shards.forEach((shard, epoch) -> {
+            if (!found.owned().contains(shard)) {
+                ownership.lost(shard, epoch);
+            }
+        });
+        holding.removeAll(shards.keySet());
+        holding.addAll(found.holding());
+        if (!found.newStreams().isEmpty()) {
+            events.register(found.newStreams());
+        }
+        found.deliveries().forEach(this::took);
+        boolean full = found.deliveries().size() >= rows;
+        boolean cutOff =
+                full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
+        // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
+        depth = full ? Math.max(MIN_DEPTH, depth / 2) : cutOff ? Math.min(depth * 4, 1 << 20) : depth;
+        return new Taken(
+                found.deliveries(),
+                cutOff,
+                found.dueInMicros().map(micros -> Duration.ofNanos(Math.max(0, micros) * 1000)));
+    }
+
+    @Override
+    public void settle(List<Delivery> published) {
+        events.settle(published);
+        published.forEach(this::gave);
+    }
+
+    @Override
+    public List<Verdict> verdict(List<Verdict> verdicts) {
+        EventStatements.Judged judged = events.verdict(verdicts);
+        for (Verdict verdict : verdicts) {
+            ShardClaim claim = EventStatements.claim(verdict.delivery());
+            if (!judged.owned().contains(claim.shard())) {
+                ownership.lost(claim.shard(), claim.epoch());
+            }
+            gave(verdict.delivery());
+        }
+        return verdicts.stream()
+                .filter(verdict -> judged.written().contains(verdict.delivery().id()))
+                .toList();
+    }
+
+    @Override
+    public void release(List<Delivery> deliveries) {
+        deliveries.forEach(this::gave);
+    }
+
+    @Override
+    public int size() {
+        return taken.size();
+    }
+
+    @Override
+    public void close() {
+        List.copyOf(taken.values()).forEach(this::gave);
+        events.close();
+    }
+
+    private void took(Delivery delivery) {
+        taken.put(delivery.id(), delivery);
+        ownership.took(EventStatements.claim(delivery).shard());
+    }
+
+    private void gave(Delivery delivery) {
+        if (taken.remove(delivery.id(), delivery)) {
+            ownership.gave(EventStatements.claim(delivery).shard());
+        }
+    }
+
+    /** This loop's part, starting with another shard each time, so that none is always the first to be served. */
+    private Map<Integer, Long> inTurn(Map<Integer, Long> shards) {
+        List<Integer> mine =
+                shards.keySet().stream().filter(shard -> shard % parts == part).toList();
+        Map<Integer, Long> turned = new LinkedHashMap<>();
+        turn = mine.isEmpty() ? 0 : (turn + 1) % mine.size();
+        for (int i = 0; i < mine.size(); i++) {
+            int shard = mine.get((turn + i) % mine.size());
+            Long epoch = shards.get(shard);
+            if (epoch != null) {
+                turned.put(shard, epoch);
+            }
+        }
+        return turned;
+    }
+
+    /** The largest number of rows from one shard and stream. */
+    private static int deepest(List<Delivery> deliveries) {
+        record Place(int shard, String stream) {}
+        Map<Place, Integer> rows = new HashMap<>();
+        deliveries.forEach(delivery -> rows.merge(
+                new Place(EventStatements.claim(delivery).shard(), delivery.event().stream()), 1, Integer::sum));
+        return rows.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+    }
+
+    private static long bytes(List<Delivery> deliveries) {
+        return deliveries.stream()
+                .mapToLong(delivery -> delivery.event().payloadSize())
+                .sum();
+    }
+
+    private static Optional<Duration> earlier(Optional<Duration> a, Optional<Duration> b) {
+        return a.isEmpty() ? b : b.isEmpty() ? a : Optional.of(a.get().compareTo(b.get()) <= 0 ? a.get() : b.get());
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.jdbc.ShardStatements.Peer;
+import io.postrider.jdbc.ShardStatements.Seen;
+import io.postrider.jdbc.ShardStatements.Survey;
+import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.relay.FeedException;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Membership;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A relay's row and its shards.
+ *
+ * <p>Who may take a shard: only one who finds its owner's row gone, by compare-and-set on the epoch. Who may remove
+ * another's row: only one who has seen its last beat and finds its lease run out. So a relay that lives loses nothing,
+ * and one that was taken for dead finds its row gone at its next renewal, joins anew and owns nothing.
+ */
+final class OrderedMembership implements Membership {
+    private static final Logger log = LoggerFactory.getLogger(OrderedMembership.class);
+
+    private final String name;
+    private final ShardStatements statements;
+    private final OrderedSettings settings;
+    private final Ownership ownership;
+    private final IntFunction<Intake> intakes;
+    private final LongSupplier ticker;
+    private final Map<Long, Sighting> sightings = new HashMap<>();
+    private volatile Wants wants;
+
+    /** How long, on this process's own clock, a peer has not moved. */
+    private record Sighting(long beat, long since) {}
+
+    OrderedMembership(
+            String name, Wants wants, OrderedFeed.Parts parts, IntFunction<Intake> intakes, LongSupplier ticker) {
+        this.name = name;
+        this.wants = wants;
+        this.statements = parts.statements();
+        this.settings = parts.settings();
+        this.ownership = parts.ownership();
+        this.intakes = intakes;
+        this.ticker = ticker;
+    }
+
+    /** Joins, and takes what is free at once. */
+    void join() {
+        ownership.joined(statements.join(name, wants));
+        tick(new Report(0, 0, Set.of()));
+    }
+
+    @Override
+    public Intake intake(int loop) {
+        return intakes.apply(loop);
+    }
+
+    @Override
+    public Duration tickEvery() {
+        return settings.tickEvery();
+    }
+
+    @Override
+    public void wants(boolean share) {
+        wants = share ? Wants.SHARDS : Wants.REST;
+    }
+
+    @Override
+    public void tick(Report report) {
+        try {
+            long before = ticker.getAsLong();
+            Survey survey = statements.tick(ownership.member(), wants, report);
+            if (!survey.renewed()) {
+                log.warn("Relay {} was taken for dead; it joins anew and others go on with its events", name);
+                ownership.joined(statements.join(name, wants));
+                return;
+            }
+            ownership.renewed(before + settings.right().toNanos());
+            ownership.retain(owned(survey));
+            boolean someDied = declareDead(survey.peers());
+            giveAndTake(someDied ? statements.tick(ownership.member(), wants, report) : survey);
+        } catch (FeedException e) {
+            // What was seen before an outage says nothing about who lived through it.
+            sightings.clear();
+            throw e;
+        }
+    }
+
+    @Override
+    public void leave() {
+        try {
+            Map<Integer, Long> owned = ownership.all();
+            long member = ownership.member();
+            ownership.joined(0);
+            if (!owned.isEmpty()) {
+                statements.release(member, owned);
+            }
+            statements.leave(member);
+        } finally {
+            statements.close();
+        }
+    }
+
+    private Map<Integer, Long> owned(Survey survey) {
+        return survey.shards().stream()
+                .filter(seen -> seen.owner() == ownership.member())
+                .collect(Collectors.toMap(Seen::shard, Seen::epoch));
+    }
+
+    private boolean declareDead(List<Peer> peers) {
+        long now = ticker.getAsLong();
+        boolean someDied = false;
+        for (Peer peer : peers) {
+            if (peer.id() == ownership.member()) {
+                continue;
+            }
+            Sighting last = sightings.get(peer.id());
+            if (last == null || last.beat() != peer.beat()) {
+                sightings.put(peer.id(), new Sighting(peer.beat(), now));
+                continue;
+            }
+            boolean unmoved = now - last.since() > peer.ttl().toNanos();
+            if ((peer.past() || unmoved) && statements.declareDead(peer, unmoved)) {
+                someDied = true;
+                log.warn("Relay {} declared relay number {} dead: its lease ran out", name, peer.id());
+            }
+        }
+        sightings.keySet().retainAll(peers.stream().map(Peer::id).toList());
+        return someDied;
+    }
+
+    private void giveAndTake(Survey survey) {
+        Shares shares = Shares.of(ownership.member(), wants, survey, ownership.size());
+        if (shares.surplus() > 0) {
+            leaveSurplus(shares.surplus());
+        } else {
+            ownership.stay(ownership.leaving());
+        }
+        Map<Integer, Long> idle = ownership.withdrawIdle();
+        if (!idle.isEmpty()) {
+            statements.release(ownership.member(), idle);
+            log.debug("Relay {} gave up {} shards, {} left", name, idle.size(), ownership.size());
+        }
+        if (!shares.free().isEmpty()) {
+            Map<Integer, Long> taken = statements.take(ownership.member(), shares.free());
+            ownership.add(taken);
+            log.debug("Relay {} took {} shards and has {}", name, taken.size(), ownership.size());
+        }
+    }
+
+    private void leaveSurplus(int surplus) {
+        int more = surplus - ownership.leaving().size();
+        ownership.leave(ownership.readable().keySet().stream()
+                .sorted(Comparator.comparing(shard -> !ownership.isIdle(shard)))
+                .limit(Math.max(0, more))
+                .toList());
+    }
+}

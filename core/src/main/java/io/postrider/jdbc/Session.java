@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.FeedException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection of its own, kept as long as it works and replaced when it does not. Every statement is its own
+ * transaction. For one thread.
+ */
+final class Session implements AutoCloseable {
+    /** One statement and what it brings. */
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private final DataSource dataSource;
+    private final Duration timeout;
+    private @Nullable Connection connection;
+
+    /** @param timeout how long the database may be silent before the connection is given up */
+    Session(DataSource dataSource, Duration timeout) {
+        this.dataSource = dataSource;
+        this.timeout = timeout;
+    }
+
+    <T> T run(String what, Work<T> work) {
+        try {
+            return work.on(open());
+        } catch (SQLException e) {
+            // After an error nothing is certain about the connection, and a new one costs little.
+            close();
+            throw new FeedException("Could not " + what + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Connection open() throws SQLException {
+        Connection open = connection;
+        if (open == null) {
+            open = dataSource.getConnection();
+            connection = open;
+            open.setAutoCommit(true);
+            open.setNetworkTimeout(Runnable::run, (int) timeout.toMillis());
+        }
+        return open;
+    }
+
+    @Override
+    public void close() {
+        Connection open = connection;
+        connection = null;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (SQLException e) {
+                // It is given up either way.
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.Claim;
+
+/** The right to deliver an event because one owns its shard in this epoch. */
+record ShardClaim(int shard, long epoch, boolean keepsHistory, Ownership ownership) implements Claim {
+
+    @Override
+    public boolean mayStart(long nanos) {
+        return ownership.mayStart(shard, epoch, nanos);
+    }
+}

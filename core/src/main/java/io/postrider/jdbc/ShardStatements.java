@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.Membership;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The statements on the tables of relays and shards, over a connection of their own. For one thread. */
+final class ShardStatements implements AutoCloseable {
+    private final Session session;
+    private final Sql sql;
+    private final OrderedSettings settings;
+
+    ShardStatements(Session session, Sql sql, OrderedSettings settings) {
+        this.session = session;
+        this.sql = sql;
+        this.settings = settings;
+    }
+
+    /** What a relay asks for. */
+    enum Wants {
+        SHARDS,
+        REST,
+        DRAIN
+    }
+
+    /** Another relay as it was seen; {@code past}: its lease has run out by the database's clock. */
+    record Peer(long id, long beat, Wants wants, boolean past, Duration ttl) {}
+
+    /** A shard as it was seen; owner 0: nobody. */
+    record Seen(int shard, long owner, long epoch) {}
+
+    /** The group as it was seen; {@code renewed}: whether this relay still had its row, and has a fresh lease now. */
+    record Survey(boolean renewed, List<Peer> peers, List<Seen> shards) {}
+
+    long join(String name, Wants wants) {
+        return session.run("join the relays", connection -> {
+            try (PreparedStatement shards = connection.prepareStatement(sql.makeShards)) {
+                shards.setString(1, settings.group());
+                shards.executeUpdate();
+            }
+            try (PreparedStatement statement = connection.prepareStatement(sql.join)) {
+                statement.setString(1, name);
+                statement.setString(2, settings.group());
+                statement.setString(3, wants.name());
+                statement.setInt(4, (int) settings.lease().toMillis());
+                statement.setLong(5, settings.lease().toMillis());
+                try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    return rows.getLong(1);
+                }
+            }
+        });
+    }
+
+    /** Declares a stream of this group; returns the group that it belongs to. */
+    String declare(StreamSettings stream) {
+        return session.run("declare stream " + stream.name(), connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.declare)) {
+                statement.setString(1, stream.name());
+                statement.setString(2, settings.group());
+                statement.setString(3, stream.onDead().name());
+                statement.setString(4, stream.history().name());
+                try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    return rows.getString(1);
+                }
+            }
+        });
+    }
+
+    Survey tick(long me, Wants wants, Membership.Report report) {
+        return session.run("renew the lease", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.tick)) {
+                statement.setString(1, wants.name());
+                statement.setInt(2, report.inFlight());
+                statement.setLong(3, report.published());
+                statement.setArray(4, EventStatements.array(connection, "text", report.closed()));
+                statement.setLong(5, me);
+                statement.setString(6, settings.group());
+                statement.setString(7, settings.group());
+                try (ResultSet rows = statement.executeQuery()) {
+                    return survey(rows);
+                }
+            }
+        });
+    }
+
+    boolean declareDead(Peer peer, boolean unmoved) {
+        return session.run("declare a relay dead", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.declareDead)) {
+                statement.setLong(1, peer.id());
+                statement.setLong(2, peer.beat());
+                statement.setBoolean(3, unmoved);
+                return statement.executeUpdate() == 1;
+            }
+        });
+    }
+
+    /** Takes those that are still as they were seen and whose owner is gone; returns them with their new epochs. */
+    Map<Integer, Long> take(long me, List<Seen> free) {
+        return session.run("take shards", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.takeShards)) {
+                statement.setArray(
+                        1,
+                        EventStatements.array(
+                                connection,
+                                "int2",
+                                free.stream().map(Seen::shard).toList()));
+                statement.setArray(
+                        2,
+                        EventStatements.array(
+                                connection,
+                                "int8",
+                                free.stream().map(Seen::epoch).toList()));
+                statement.setString(3, settings.group());
+                statement.setLong(4, me);
+                statement.setLong(5, me);
+                statement.setString(6, settings.group());
+                try (ResultSet rows = statement.executeQuery()) {
+                    Map<Integer, Long> taken = new HashMap<>();
+                    while (rows.next()) {
+                        taken.put(rows.getInt(1), rows.getLong(2));
+                    }
+                    return taken;
+                }
+            }
+        });
+    }
+
+    void release(long me, Map<Integer, Long> shards) {
+        session.run("release shards", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.releaseShards)) {
+                statement.setArray(1, EventStatements.array(connection, "int2", shards.keySet()));
+                statement.setArray(2, EventStatements.array(connection, "int8", shards.values()));
+                statement.setString(3, settings.group());
+                statement.setLong(4, me);
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    void leave(long me) {
+        session.run("leave the relays", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.leave)) {
+                statement.setLong(1, me);
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+
+    private static Survey survey(ResultSet rows) throws SQLException {
+        boolean renewed = false;
+        List<Peer> peers = new ArrayList<>();
+        List<Seen> shards = new ArrayList<>();
+        while (rows.next()) {
+            switch (rows.getString(1)) {
+                case "ME" -> renewed = true;
+                case "RELAY" ->
+                    peers.add(new Peer(
+                            rows.getLong(2),
+                            rows.getLong(3),
+                            Wants.valueOf(rows.getString(4)),
+                            rows.getBoolean(5),
+                            Duration.ofMillis(rows.getInt(7))));
+                default -> shards.add(new Seen(rows.getInt(6), rows.getLong(2), rows.getLong(3)));
+            }
+        }
+        return new Survey(renewed, peers, shards);
+    }
+}

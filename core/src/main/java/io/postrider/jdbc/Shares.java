@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.jdbc.ShardStatements.Peer;
+import io.postrider.jdbc.ShardStatements.Seen;
+import io.postrider.jdbc.ShardStatements.Survey;
+import io.postrider.jdbc.ShardStatements.Wants;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a fair share asks of one relay, computed from what it has seen of its group.
+ *
+ * @param free shards to try to take, at most as many as are due to it
+ * @param surplus how many to give up
+ */
+record Shares(List<Seen> free, int surplus) {
+
+    /** @param owned how many shards it has */
+    static Shares of(long me, Wants wants, Survey survey, int owned) {
+        int quota = quota(me, wants, survey.peers());
+        Set<Long> present = new HashSet<>();
+        survey.peers().forEach(peer -> present.add(peer.id()));
+        List<Seen> free = survey.shards().stream()
+                .filter(seen -> seen.owner() == 0 || !present.contains(seen.owner()))
+                .limit(Math.max(0, quota - owned))
+                .toList();
+        return new Shares(free, Math.max(0, owned - quota));
+    }
+
+    private static int quota(long me, Wants wants, List<Peer> peers) {
+        return switch (wants) {
+            case REST -> 0;
+            case DRAIN -> Ownership.SHARDS;
+            case SHARDS -> {
+                long others = peers.stream()
+                        .filter(peer -> peer.id() != me && peer.wants() == Wants.SHARDS && !peer.past())
+                        .count();
+                int sharing = (int) others + 1;
+                yield (Ownership.SHARDS + sharing - 1) / sharing;
+            }
+        };
+    }
+}

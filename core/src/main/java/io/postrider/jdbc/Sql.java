@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.table.TableNames;
+
+/**
+ * Every statement on the tables of events, relays and shards, composed once.
+ *
+ * <p>Time is {@code clock_timestamp()}: {@code now()} stands still within a transaction. Each statement is a transaction
+ * of its own.
+ */
+final class Sql {
+    final String append;
+    final String read;
+    final String settle;
+    final String settleWithHistory;
+    final String settleWithOverflow;
+    final String verdict;
+    final String register;
+    final String declare;
+    final String makeShards;
+    final String join;
+    final String tick;
+    final String declareDead;
+    final String takeShards;
+    final String releaseShards;
+    final String leave;
+
+    Sql(TableNames tables) {
+        append = with(tables, APPEND);
+        read = with(tables, READ);
+        settle = with(tables, SETTLE);
+        settleWithHistory = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.history());
+        settleWithOverflow = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.historyOverflow());
+        verdict = with(tables, VERDICT);
+        register = with(tables, REGISTER);
+        declare = with(tables, DECLARE);
+        makeShards = with(tables, MAKE_SHARDS);
+        join = with(tables, JOIN);
+        tick = with(tables, TICK);
+        declareDead = with(tables, DECLARE_DEAD);
+        takeShards = with(tables, TAKE_SHARDS);
+        releaseShards = with(tables, RELEASE_SHARDS);
+        leave = with(tables, LEAVE);
+    }
+
+    private static String with(TableNames tables, String template) {
+        return template.replace("{event}", tables.event())
+                .replace("{attempt}", tables.attempt())
+                .replace("{relay}", tables.relay())
+                .replace("{shard}", tables.shard())
+                .replace("{stream}", tables.stream())
+                .replace("{audit}", tables.audit());
+    }
+
+    /** An event that is there already, by its event_id, is not inserted again. */
+    private static final String APPEND = """
+            INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
+                                 payload, content_type, headers, occurred_at, max_attempts, status, due_at)
+            SELECT given.*, CASE WHEN wait.until > clock_timestamp() THEN 'WAITING' ELSE 'PENDING' END, wait.until
+            FROM (SELECT ?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text,
+                         ?::bytea, ?::text, ?::jsonb, ?::timestamptz, ?::integer) AS given,
+                 (SELECT coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond')) AS wait(until)
+            ON CONFLICT (event_id) DO NOTHING
+            """;
+
+    /**
+     * What the owner of these shards may send now, and one last row about the shards themselves.
+     *
+     * <p>Always from the beginning: rows that were committed late, requeued or resumed are found at once and in order.
+     * What is in flight is left out by its id, what stands behind a held row by its key; both in hashed form, since an
+     * anti-join would be sorted before the LIMIT. All filters stand inside the LIMITs: what may not be sent must not fill
+     * the window. The LATERAL parts give the rows of one key one after the other, so that cutting them off anywhere leaves
+     * no gap.
+     */
+    private static final String READ = """
+            WITH RECURSIVE
+            asked AS MATERIALIZED (
+                SELECT ?::smallint[] AS shards, ?::bigint[] AS epochs, ?::text AS relay_group, ?::bigint AS me,
+                       ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight
+            ),
+            mine AS MATERIALIZED (
+                SELECT s.shard, s.epoch, seen.turn
+                FROM asked a
+                CROSS JOIN unnest(a.shards, a.epochs) WITH ORDINALITY AS seen (shard, epoch, turn)
+                JOIN {shard} s ON s.relay_group = a.relay_group AND s.shard = seen.shard AND s.epoch = seen.epoch
+                              AND s.owner = a.me
+                WHERE NOT pg_is_in_recovery()
+                  AND EXISTS (SELECT FROM {relay} r WHERE r.id = a.me AND r.lease_until > clock_timestamp())
+                ORDER BY seen.turn
+            ),
+            barred AS MATERIALIZED (
+                SELECT unnest(a.without) AS stream FROM asked a
+                UNION ALL
+                SELECT st.stream FROM {stream} st, asked a WHERE st.relay_group <> a.relay_group OR st.paused_at IS NOT NULL
+            ),
+            -- The streams that have pending rows, by one step in the index for each.
+            present (stream) AS (
+                (SELECT e.stream FROM {event} e WHERE e.status = 'PENDING' ORDER BY e.stream LIMIT 1)
+                UNION ALL
+                SELECT (SELECT e.stream FROM {event} e
+                        WHERE e.status = 'PENDING' AND e.stream > p.stream ORDER BY e.stream LIMIT 1)
+                FROM present p WHERE p.stream IS NOT NULL
+            ),
+            open AS MATERIALIZED (
+                SELECT p.stream FROM present p, asked a
+                WHERE p.stream IS NOT NULL AND p.stream NOT IN (SELECT stream FROM barred)
+                  AND (a.only_stream IS NULL OR p.stream = a.only_stream)
+                  AND (a.adopts OR p.stream IN (SELECT stream FROM {stream}))
+            ),
+            held AS MATERIALIZED (
+                SELECT e.shard, e.stream, e.event_key, min(e.id) AS id
+                FROM {event} e
+                WHERE e.holds AND e.event_key IS NOT NULL AND e.shard IN (SELECT shard FROM mine)
+                GROUP BY e.shard, e.stream, e.event_key
+            ),
+            candidate AS (
+                SELECT 0 AS rank, m.turn, m.epoch, e.*
+                FROM asked a CROSS JOIN mine m CROSS JOIN LATERAL (
+                    SELECT * FROM {event} e
+                    WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT clock_timestamp())
+                      AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
+                      AND e.stream NOT IN (SELECT stream FROM barred)
+                      AND (a.only_stream IS NULL OR e.stream = a.only_stream)
+                      AND (a.adopts OR e.stream IN (SELECT stream FROM {stream}))
+                      AND NOT EXISTS (SELECT FROM held h
+                                      WHERE h.stream = e.stream AND h.event_key = e.event_key AND h.id < e.id)
+                    ORDER BY e.due_at, e.id LIMIT ?) e
+                UNION ALL
+                -- Arrived late, and older than what holds their key.
+                SELECT 1, m.turn, m.epoch, e.*
+                FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
+                    SELECT * FROM {event} e
+                    WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
+                      AND e.event_key = h.event_key
+                      AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
+                    ORDER BY e.id LIMIT ?) e
+                UNION ALL
+                SELECT 2, m.turn, m.epoch, e.*
+                FROM mine m CROSS JOIN open o CROSS JOIN LATERAL (
+                    SELECT * FROM {event} e
+                    WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = m.shard
+                      AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
+                      AND (e.stream, coalesce(e.event_key, '')) NOT IN (SELECT stream, event_key FROM held)
+                    ORDER BY e.id LIMIT ?) e
+                LIMIT ?
+            ),
+            -- Cut at the byte limit in the order in which the rows of one key go, but never before the first.
+            measured AS (
+                SELECT c.*, sum(coalesce(octet_length(c.payload), 0))
+                                OVER (ORDER BY c.rank, c.turn, c.id ROWS UNBOUNDED PRECEDING)
+                            - coalesce(octet_length(c.payload), 0) AS bytes_before
+                FROM candidate c
+            )
+            SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.epoch, c.stream, c.event_key, c.event_type,
+                   c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text, c.occurred_at,
+                   c.max_attempts, st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
+                   CASE WHEN st.on_dead = 'SKIP' THEN (
+                       SELECT d.event_id::text FROM {event} d
+                       WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
+                       ORDER BY d.id LIMIT 1) END AS gap,
+                   NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros
+            FROM measured c LEFT JOIN {stream} st ON st.stream = c.stream
+            WHERE c.bytes_before = 0 OR c.bytes_before < ?
+            UNION ALL
+            SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                   NULL, NULL,
+                   (SELECT array_agg(shard) FROM mine), (SELECT array_agg(DISTINCT shard) FROM held),
+                   (SELECT (extract(epoch FROM min(w.due_at) - clock_timestamp()) * 1000000)::bigint
+                    FROM mine m CROSS JOIN LATERAL (
+                        SELECT e.due_at FROM {event} e
+                        WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT clock_timestamp())
+                        ORDER BY e.due_at LIMIT 1) w)
+            """;
+
+    /** By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. */
+    private static final String SETTLE = """
+            DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
+            WHERE e.id = given.id AND e.event_id = given.event_id AND e.revision = given.revision
+            """;
+
+    private static final String SETTLE_WITH_HISTORY = """
+            WITH gone AS (
+                DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
+                WHERE e.id = given.id AND e.event_id = given.event_id AND e.revision = given.revision
+                RETURNING e.*
+            )
+            INSERT INTO {kept in} (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
+                payload, payload_kept, content_type, headers, occurred_at, attempt_count, last_error_code,
+                last_error_message, created_at, outcome, settled_at, settled_by)
+            SELECT g.id, g.event_id, g.stream, g.event_key, g.event_type, g.aggregate_type, g.aggregate_id,
+                   CASE WHEN st.history = 'NO_PAYLOAD' THEN NULL ELSE g.payload END,
+                   st.history IS DISTINCT FROM 'NO_PAYLOAD', g.content_type, g.headers, g.occurred_at, g.attempt_count,
+                   g.last_error_code, g.last_error_message, g.created_at, 'PUBLISHED', clock_timestamp(), ?
+            FROM gone g LEFT JOIN {stream} st ON st.stream = g.stream
+            """;
+
+    /**
+     * Only the owner of the shard in this epoch may say what becomes of a failed event. The fence is locked before any
+     * event row, and is MATERIALIZED, so that a takeover either waits for this statement or is seen by it; tested in a
+     * plain join, it would let a relay that was replaced meanwhile write.
+     */
+    private static final String VERDICT = """
+            WITH given AS (
+                SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[], ?::smallint[], ?::bigint[], ?::text[],
+                                     ?::bigint[], ?::text[], ?::text[])
+                    AS given (id, event_id, revision, shard, epoch, status, delay_micros, code, message)
+            ),
+            fence AS MATERIALIZED (
+                SELECT s.shard, s.epoch FROM {shard} s
+                WHERE s.relay_group = ? AND s.owner = ?
+                  AND (s.shard, s.epoch) IN (SELECT shard, epoch FROM given)
+                ORDER BY s.shard FOR SHARE
+            ),
+            locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e JOIN given g ON g.id = e.id
+                WHERE (SELECT count(*) FROM fence) > 0
+                ORDER BY e.id FOR UPDATE OF e
+            ),
+            changed AS (
+                UPDATE {event} e
+                SET status = g.status,
+                    holds = e.event_key IS NOT NULL AND (g.status <> 'DEAD' OR 'SKIP' IS DISTINCT FROM
+                                (SELECT st.on_dead FROM {stream} st WHERE st.stream = e.stream)),
+                    revision = e.revision + 1,
+                    due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond',
+                    attempt_count = e.attempt_count + 1, last_attempt_at = clock_timestamp(),
+                    last_error_code = g.code, last_error_message = g.message, updated_at = clock_timestamp()
+                FROM given g JOIN fence f ON f.shard = g.shard AND f.epoch = g.epoch JOIN locked l ON l.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                RETURNING e.id, e.event_id, e.stream, e.status, g.code, g.message
+            ),
+            remembered AS (
+                INSERT INTO {attempt} (event_row, event_id, attempted_at, relay, error_code, error_message)
+                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c
+            ),
+            stopped AS (
+                UPDATE {stream} st SET paused_at = clock_timestamp(), paused_by = 'postrider',
+                       pause_reason = 'an event is dead, and this stream stops then'
+                WHERE st.on_dead = 'STOP_STREAM' AND st.paused_at IS NULL
+                  AND st.stream IN (SELECT c.stream FROM changed c WHERE c.status = 'DEAD')
+            )
+            SELECT c.id, NULL::smallint AS fenced FROM changed c
+            UNION ALL
+            SELECT NULL, f.shard FROM fence f
+            """;
+
+    private static final String REGISTER = """
+            INSERT INTO {stream} (stream, relay_group) SELECT unnest(?::text[]), ? ON CONFLICT (stream) DO NOTHING
+            """;
+
+    /** Returns the group that the stream belongs to, whether or not this changed it. */
+    private static final String DECLARE = """
+            INSERT INTO {stream} AS st (stream, relay_group, on_dead, history) VALUES (?, ?, ?, ?)
+            ON CONFLICT (stream) DO UPDATE
+            SET on_dead = CASE WHEN st.relay_group = excluded.relay_group THEN excluded.on_dead ELSE st.on_dead END,
+                history = CASE WHEN st.relay_group = excluded.relay_group THEN excluded.history ELSE st.history END
+            RETURNING st.relay_group
+            """;
+
+    private static final String MAKE_SHARDS = """
+            INSERT INTO {shard} (relay_group, shard) SELECT ?, generate_series(0, 255) ON CONFLICT DO NOTHING
+            """;
+
+    private static final String JOIN = """
+            INSERT INTO {relay} (name, relay_group, wants, ttl_ms, lease_until)
+            VALUES (?, ?, ?, ?, clock_timestamp() + ? * interval '1 millisecond') RETURNING id
+            """;
+
+    /** Renews this relay's lease, never makes one, and shows all relays and shards of the group. */
+    private static final String TICK = """
+            WITH me AS (
+                UPDATE {relay} SET lease_until = clock_timestamp() + ttl_ms * interval '1 millisecond', beat = beat + 1,
+                       wants = ?, in_flight = ?, published = ?, closed = ?
+                WHERE id = ? AND NOT pg_is_in_recovery() RETURNING id
+            )
+            SELECT 'ME' AS kind, me.id AS relay, NULL::bigint AS number, NULL::text AS wants, false AS past,
+                   NULL::smallint AS shard, NULL::integer AS ttl_ms
+            FROM me
+            UNION ALL
+            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms
+            FROM {relay} r WHERE r.relay_group = ?
+            UNION ALL
+            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL FROM {shard} s WHERE s.relay_group = ?
+            """;
+
+    /** Only whoever has seen its last beat may declare a relay dead, so a renewal in between saves it. */
+    private static final String DECLARE_DEAD = """
+            DELETE FROM {relay} WHERE id = ? AND beat = ? AND (lease_until < clock_timestamp() OR ?)
+            """;
+
+    /** By compare-and-set on the epoch; testing only that the owner is gone would let a second taker steal. */
+    private static final String TAKE_SHARDS = """
+            WITH free AS MATERIALIZED (
+                SELECT s.shard FROM {shard} s
+                JOIN unnest(?::smallint[], ?::bigint[]) AS seen (shard, epoch)
+                  ON s.shard = seen.shard AND s.epoch = seen.epoch
+                WHERE s.relay_group = ?
+                  AND (s.owner IS NULL OR NOT EXISTS (SELECT FROM {relay} r WHERE r.id = s.owner))
+                  AND EXISTS (SELECT FROM {relay} r WHERE r.id = ? AND r.lease_until > clock_timestamp())
+                ORDER BY s.shard FOR UPDATE OF s
+            )
+            UPDATE {shard} s SET owner = ?, epoch = s.epoch + 1,
+                   unclean = CASE WHEN s.owner IS NULL THEN 0 ELSE s.unclean + 1 END
+            FROM free WHERE s.relay_group = ? AND s.shard = free.shard
+            RETURNING s.shard, s.epoch
+            """;
+
+    private static final String RELEASE_SHARDS = """
+            UPDATE {shard} s SET owner = NULL, unclean = 0
+            FROM unnest(?::smallint[], ?::bigint[]) AS mine (shard, epoch)
+            WHERE s.relay_group = ? AND s.shard = mine.shard AND s.epoch = mine.epoch AND s.owner = ?
+            """;
+
+    private static final String LEAVE = "DELETE FROM {relay} WHERE id = ?";
+}

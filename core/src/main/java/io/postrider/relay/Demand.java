@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a loop has room for.
+ *
+ * @param rows at most this many events
+ * @param bytes stop when their payloads add up to more than this; one event is always allowed
+ * @param without streams to leave out
+ * @param only this stream alone; {@code null}: all
+ */
+public record Demand(
+        int rows, long bytes, Set<String> without, @Nullable String only) {
+
+    public static Demand of(int rows, long bytes, Set<String> without) {
+        return new Demand(rows, bytes, without, null);
+    }
+
+    /** A few events of one stream, to find out whether its destination answers again. */
+    public static Demand trial(String stream, int rows, long bytes) {
+        return new Demand(rows, bytes, Set.of(), stream);
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+
+/** One pass over what nobody owns, in the caller's thread. */
+final class Drain {
+    private final Membership membership;
+    private final Loop loop;
+    private final Told told;
+
+    Drain(Membership membership, Loop loop, Told told) {
+        this.membership = membership;
+        this.loop = loop;
+        this.told = told;
+    }
+
+    DrainResult run(long limit, Duration stopTime) {
+        boolean nothingMore = false;
+        long tickAt = System.nanoTime();
+        while (!nothingMore && told.publishedCount() < limit) {
+            if (System.nanoTime() - tickAt >= 0) {
+                membership.tick(report());
+                tickAt = System.nanoTime() + membership.tickEvery().toNanos();
+            }
+            long wait = loop.turn();
+            nothingMore = loop.isIdle() && loop.foundNothing();
+            if (!nothingMore && wait > 0) {
+                LockSupport.parkNanos(
+                        this, Math.min(wait, membership.tickEvery().toNanos()));
+            }
+        }
+        loop.taking(false);
+        long deadline = System.nanoTime() + stopTime.toNanos();
+        while (!loop.isIdle() && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(this, Math.max(1, loop.turn()));
+        }
+        return new DrainResult(told.publishedCount(), told.retriedCount(), told.deadCount(), nothingMore);
+    }
+
+    private Membership.Report report() {
+        return new Membership.Report(loop.inFlight(), told.publishedCount(), Set.of());
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Why a delivery failed, and whose fault it is.
+ *
+ * @param message one line without payload or credentials
+ * @param retryAfter what a destination that is down asked for
+ */
+record Failure(Fault fault, String code, String message, Optional<Duration> retryAfter) {
+    private static final int MAX_MESSAGE = 1000;
+
+    enum Fault {
+        /** This event will never be accepted. */
+        EVENT_PERMANENT,
+        /** This attempt failed; another may succeed. */
+        EVENT_RETRYABLE,
+        /** The destination takes nothing now. */
+        DESTINATION
+    }
+
+    static Failure of(Throwable thrown) {
+        Throwable cause = unwrapped(thrown);
+        if (cause instanceof PublishException known) {
+            return new Failure(
+                    fault(known),
+                    known.code(),
+                    line(String.valueOf(known.getMessage())),
+                    known instanceof DestinationDownException down ? down.retryAfter() : Optional.empty());
+        }
+        String name = cause.getClass().getSimpleName();
+        String message = cause.getMessage() == null ? name : name + ": " + cause.getMessage();
+        return new Failure(Fault.EVENT_RETRYABLE, name, line(message), Optional.empty());
+    }
+
+    static Failure noAnswer(Duration waited) {
+        return new Failure(
+                Fault.DESTINATION,
+                "NO_ANSWER",
+                "The publisher gave no answer within " + waited.toMillis() + " ms",
+                Optional.empty());
+    }
+
+    private static Fault fault(PublishException known) {
+        if (known instanceof PermanentFailureException) {
+            return Fault.EVENT_PERMANENT;
+        }
+        return known instanceof DestinationDownException ? Fault.DESTINATION : Fault.EVENT_RETRYABLE;
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = thrown;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    private static String line(String message) {
+        String line = message.replaceAll("\\p{Cntrl}+", " ").strip();
+        return line.length() <= MAX_MESSAGE ? line : line.substring(0, MAX_MESSAGE - 1) + "…";
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.util.List;
+
+/**
+ * One loop's view of the feed; for one thread. It remembers what it has handed out and does not hand it out again until
+ * that is settled, judged or released. Each method is one statement or none, and throws {@link FeedException} if the
+ * database cannot be reached; the same call may then be made again.
+ */
+public interface Intake extends AutoCloseable {
+
+    /** Reads what may be sent now. */
+    Taken take(Demand demand);
+
+    /**
+     * Removes what was acknowledged. Success is a fact, so it needs no claim any more; what is not there is passed over.
+     */
+    void settle(List<Delivery> published);
+
+    /** Writes what shall become of failed deliveries, where this relay is still entitled to; returns what it wrote. */
+    List<Verdict> verdict(List<Verdict> verdicts);
+
+    /** Gives deliveries back as if they had never been taken. */
+    void release(List<Delivery> deliveries);
+
+    /** How many are handed out. */
+    int size();
+
+    @Override
+    void close();
+}

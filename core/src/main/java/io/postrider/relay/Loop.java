@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries events from one intake to the publisher, a {@link #turn} at a time: hear the answers, send the heads of the
+ * lanes, write what is known, read what is next. One statement at a time, so a read never overlaps a write; sends overlap
+ * with everything. Decides everything and owns no thread: {@link #turn} is called by one, answers come from any.
+ */
+final class Loop {
+    private static final int TRIAL_ROWS = 16;
+    private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
+
+    /** What a loop shares with the others of its relay. */
+    record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {}
+
+    private final Intake intake;
+    private final Shared shared;
+    private final Courier courier;
+    private final LongSupplier ticker;
+    private final Pace pace;
+    private final Runnable wake;
+
+    private final Lanes lanes = new Lanes();
+    private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
+    private final List<Told.Published> published = new ArrayList<>();
+    private final List<Verdict> verdicts = new ArrayList<>();
+    private final AtomicBoolean rung = new AtomicBoolean(true);
+    private volatile boolean taking = true;
+    private long timeoutsCheckedAt;
+    private boolean leftOutFull;
+
+    /** @param wake has {@link #turn} called soon; called from any thread */
+    Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
+        this.intake = intake;
+        this.shared = shared;
+        this.courier = new Courier(publisher, this::answered);
+        this.ticker = pace.ticker();
+        this.pace = pace;
+        this.wake = wake;
+        this.timeoutsCheckedAt = ticker.getAsLong();
+    }
+
+    /** Something was committed: read at once. From any thread. */
+    void ring() {
+        if (!rung.getAndSet(true)) {
+            wake.run();
+        }
+    }
+
+    /** Whether it may take more; if not, it finishes what is under way and drops the rest. From any thread. */
+    void taking(boolean taking) {
+        this.taking = taking;
+        wake.run();
+    }
+
+    /** One turn; returns for how many nanoseconds nothing will be due unless something is heard. */
+    long turn() {
+        long now = ticker.getAsLong();
+        hear(now);
+        if (!taking) {
+            give(lanes.unsent(null));
+        }
+        send(now);
+        try {
+            if (pace.mayTouchFeed(now)) {
+                write();
+                if (taking) {
+                    tryGate(now);
+                    read(now);
+                }
+                pace.feedAnswered();
+            }
+        } catch (FeedException e) {
+            pace.feedFailed(e, ticker.getAsLong());
+        }
+        send(ticker.getAsLong());
+        return nanosToNextTurn(ticker.getAsLong());
+    }
+
+    /** Whether nothing is under way and nothing is left to be written. */
+    boolean isIdle() {
+        return lanes.isEmpty() && published.isEmpty() && verdicts.isEmpty() && answers.isEmpty();
+    }
+
+    /** Whether the last read found nothing that may be sent. */
+    boolean foundNothing() {
+        return pace.lastReadWasEmpty();
+    }
+
+    int inFlight() {
+        return intake.size();
+    }
+
+    private void answered(Courier.Answer answer) {
+        answers.add(answer);
+        wake.run();
+    }
+
+    private void hear(long now) {
+        Courier.Answer answer;
+        while ((answer = answers.poll()) != null) {
+            Throwable failure = answer.failure();
+            if (failure == null) {
+                hearSuccess(answer.delivery(), now);
+            } else if (lanes.sentAt(answer.delivery()) != -1) {
+                hearFailure(answer.delivery(), Failure.of(failure), now);
+            }
+        }
+        if (now - timeoutsCheckedAt > CHECK_TIMEOUTS_EVERY) {
+            timeoutsCheckedAt = now;
+            for (Delivery late :
+                    lanes.underWaySinceBefore(now - shared.answerTimeout().toNanos())) {
+                hearFailure(late, Failure.noAnswer(shared.answerTimeout()), now);
+            }
+        }
+    }
+
+    private void hearSuccess(Delivery delivery, long now) {
+        long sentAt = lanes.sentAt(delivery);
+        // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
+        published.add(new Told.Published(delivery, sentAt == -1 ? Duration.ZERO : Duration.ofNanos(now - sentAt)));
+        if (sentAt != -1) {
+            lanes.advance(delivery);
+        } else {
+            lanes.countAgain(delivery);
+        }
+        String stream = delivery.event().stream();
+        shared.gates().succeeded(stream, now).ifPresent(lasted -> {
+            shared.told().outageEnded(stream, lasted);
+            pace.readNow();
+        });
+    }
+
+    private void hearFailure(Delivery delivery, Failure failure, long now) {
+        String stream = delivery.event().stream();
+        boolean destination = failure.fault() == Failure.Fault.DESTINATION
+                || (failure.fault() == Failure.Fault.EVENT_PERMANENT
+                        && shared.gates().refused(stream, delivery.event().id()))
+                || shared.gates().isClosed(stream);
+        if (destination && shared.gates().down(stream, failure.retryAfter(), now)) {
+            shared.told().outageStarted(stream, failure);
+        }
+        Outcome outcome = shared.judge().judge(delivery, failure, destination);
+        List<Delivery> lane = lanes.clear(delivery);
+        if (outcome instanceof Outcome.Failed failed) {
+            verdicts.add(new Verdict(delivery, failed));
+            lane.remove(delivery);
+        }
+        give(lane);
+        if (destination) {
+            give(lanes.unsent(stream));
+        }
+    }
+
+    private void send(long now) {
+        Delivery next;
+        while ((next = lanes.next(now)) != null) {
+            if (next.claim().mayStart(now)) {
+                courier.carry(next);
+            } else {
+                give(lanes.clear(next));
+            }
+        }
+    }
+
+    private void write() {
+        if (!verdicts.isEmpty()) {
+            List<Verdict> written = intake.verdict(verdicts);
+            verdicts.forEach(verdict -> lanes.left(verdict.delivery()));
+            verdicts.clear();
+            written.forEach(shared.told()::judged);
+            pace.dueIn(written);
+        }
+        if (!published.isEmpty()) {
+            intake.settle(published.stream().map(Told.Published::delivery).toList());
+            published.forEach(done -> lanes.left(done.delivery()));
+            published.forEach(shared.told()::published);
+            published.clear();
+            if (leftOutFull) {
+                pace.readNow();
+            }
+        }
+    }
+
+    private void read(long now) {
+        if (!roomToRead() || !(rung.get() || pace.readIsDue(now))) {
+            return;
+        }
+        rung.set(false);
+        Window window = shared.window();
+        Set<String> full = lanes.fullerThan(window.batchRows(), window.batchBytes());
+        leftOutFull = !full.isEmpty();
+        full.addAll(shared.gates().closed());
+        Taken taken = intake.take(Demand.of(window.batchRows(), window.batchBytes(), full));
+        taken.deliveries().forEach(lanes::enter);
+        pace.read(taken, ticker.getAsLong());
+    }
+
+    private void tryGate(long now) {
+        @Nullable String stream = shared.gates().dueForTrial(now).orElse(null);
+        if (stream == null) {
+            return;
+        }
+        List<Delivery> heads = List.of();
+        try {
+            heads = intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()))
+                    .deliveries();
+        } finally {
+            if (heads.isEmpty()) {
+                shared.gates().nothingToTry(stream, now);
+            }
+        }
+        if (!heads.isEmpty()) {
+            Delivery chosen = shared.gates().choose(stream, heads);
+            lanes.enter(chosen);
+            intake.release(heads.stream().filter(head -> head != chosen).toList());
+        }
+    }
+
+    private void give(List<Delivery> deliveries) {
+        deliveries.forEach(lanes::left);
+        deliveries.forEach(shared.gates()::gaveUp);
+        intake.release(deliveries);
+    }
+
+    private boolean roomToRead() {
+        Window window = shared.window();
+        return window.totalRows() - lanes.rows() >= window.batchRows()
+                && window.totalBytes() - lanes.bytes() >= window.batchBytes();
+    }
+
+    private long nanosToNextTurn(long now) {
+        long wanted = CHECK_TIMEOUTS_EVERY;
+        if (!answers.isEmpty() || !published.isEmpty() || !verdicts.isEmpty()) {
+            wanted = 0;
+        } else if (taking) {
+            wanted = Math.min(wanted, shared.gates().nanosToTrial(now));
+            if (roomToRead()) {
+                wanted = rung.get() ? 0 : Math.min(wanted, pace.nanosToRead(now));
+            }
+        }
+        return answers.isEmpty() ? Math.max(wanted, pace.nanosToFeed(now)) : 0;
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.Set;
+
+/** A relay's place among those that share a feed. {@link #tick} and {@link #leave} are called by one thread. */
+public interface Membership {
+
+    /** What loop number {@code loop} takes its events from; for that loop's thread alone. */
+    Intake intake(int loop);
+
+    /** How long after one {@link #tick} the next is due. */
+    Duration tickEvery();
+
+    /**
+     * Renews the membership, and takes or gives up what a fair share asks for.
+     *
+     * @throws FeedException if the database cannot be reached; what was owned runs out by itself
+     */
+    void tick(Report report);
+
+    /** Whether it still wants its share; if not, others get it once what is in flight is settled. */
+    void wants(boolean share);
+
+    /** Gives up everything and leaves. Call it when the loops have ended. */
+    void leave();
+
+    /**
+     * What others may know of this relay.
+     *
+     * @param closed streams whose destination does not answer it
+     */
+    record Report(int inFlight, long published, Set<String> closed) {}
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+
+/** What became of one delivery. */
+public sealed interface Outcome {
+
+    /** The destination has it. */
+    record Published() implements Outcome {}
+
+    /** Not sent, or not the event's fault: as if it had never been taken. */
+    record Released() implements Outcome {}
+
+    /** The event itself failed; this is written to its row. */
+    sealed interface Failed extends Outcome {
+        String code();
+
+        String message();
+    }
+
+    /** Counted, and due again after {@code delay}. */
+    record Retry(Duration delay, String code, String message) implements Failed {}
+
+    /** Counted, and not tried again unless a person says so. */
+    record Dead(String code, String message) implements Failed {}
+}

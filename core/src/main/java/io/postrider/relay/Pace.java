@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * When a loop reads next, and how long it leaves a feed alone that does not answer. Reads follow each other at once while
+ * they bring more, then after 10 ms, then ever later up to the idle interval. For one thread.
+ */
+final class Pace {
+    private static final Logger log = LoggerFactory.getLogger(Pace.class);
+    private static final long BUSY = Duration.ofMillis(10).toNanos();
+    private static final long FIRST_PAUSE = Duration.ofMillis(50).toNanos();
+    private static final long LAST_PAUSE = Duration.ofSeconds(1).toNanos();
+
+    private final String name;
+    private final LongSupplier ticker;
+    private final RandomGenerator random;
+    private final long idle;
+
+    private long interval = BUSY;
+    private long readAt;
+    private boolean lastReadWasEmpty;
+    private long feedPause;
+    private long feedDownSince;
+    private long feedAt;
+
+    Pace(String name, LongSupplier ticker, RandomGenerator random, Duration idle) {
+        this.name = name;
+        this.ticker = ticker;
+        this.random = random;
+        this.idle = Math.max(BUSY, idle.toNanos());
+        this.readAt = ticker.getAsLong();
+        this.feedAt = readAt;
+    }
+
+    LongSupplier ticker() {
+        return ticker;
+    }
+
+    boolean readIsDue(long now) {
+        return readAt - now <= 0;
+    }
+
+    long nanosToRead(long now) {
+        return Math.max(0, readAt - now);
+    }
+
+    void readNow() {
+        interval = BUSY;
+        readAt = ticker.getAsLong();
+    }
+
+    /** A read came back with this. */
+    void read(Taken taken, long now) {
+        lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more();
+        interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;
+        readAt = taken.more() ? now : now + (long) (interval * (0.8 + 0.4 * random.nextDouble()));
+        taken.nextDue().ifPresent(due -> readBy(now + due.toNanos()));
+    }
+
+    /** These verdicts were written: read again when the first of them is due. */
+    void dueIn(List<Verdict> written) {
+        for (Verdict verdict : written) {
+            if (verdict.outcome() instanceof Outcome.Retry retry) {
+                readBy(ticker.getAsLong() + retry.delay().toNanos());
+            }
+        }
+    }
+
+    boolean lastReadWasEmpty() {
+        return lastReadWasEmpty;
+    }
+
+    boolean mayTouchFeed(long now) {
+        return feedAt - now <= 0;
+    }
+
+    long nanosToFeed(long now) {
+        return Math.max(0, feedAt - now);
+    }
+
+    void feedFailed(FeedException e, long now) {
+        if (feedPause == 0) {
+            feedDownSince = now;
+            log.warn("Relay {} cannot reach its database and keeps trying: {}", name, e.getMessage());
+        }
+        feedPause = feedPause == 0 ? FIRST_PAUSE : Math.min(feedPause * 2, LAST_PAUSE);
+        feedAt = now + (long) (feedPause * (0.5 + 0.5 * random.nextDouble()));
+    }
+
+    void feedAnswered() {
+        if (feedPause != 0) {
+            feedPause = 0;
+            log.info(
+                    "Relay {} reaches its database again after {} ms",
+                    name,
+                    Duration.ofNanos(ticker.getAsLong() - feedDownSince).toMillis());
+            readNow();
+        }
+    }
+
+    private void readBy(long at) {
+        if (at - readAt < 0) {
+            readAt = at;
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import io.postrider.OutboxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries events from a feed to a publisher until it is closed.
+ *
+ * <pre>{@code
+ * Relay relay = Relay.from(OrderedFeed.of(dataSource)).to(KafkaPublisher.create(properties)).build();
+ * relay.start();
+ * }</pre>
+ *
+ * <p>Runs one thread per loop and one that keeps its place among the other relays. Any number of relays, in any number of
+ * processes, share the work. Thread-safe. {@link #close} also closes the publisher.
+ */
+public final class Relay implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Relay.class);
+
+    private enum State {
+        NEW,
+        RUNNING,
+        CLOSED
+    }
+
+    private final Feed feed;
+    private final Publisher publisher;
+    private final RelaySettings settings;
+    private final Gates gates = new Gates(RandomGenerator.getDefault());
+    private final Told told;
+    private State state = State.NEW;
+    private final List<LoopThread> loops = new ArrayList<>();
+    private @Nullable MembershipThread membership;
+    private Runnable deafen = () -> {};
+
+    Relay(Feed feed, Publisher publisher, RelaySettings settings) {
+        this.feed = feed;
+        this.publisher = publisher;
+        this.settings = settings;
+        this.told = new Told(settings.name(), settings.listener());
+    }
+
+    /** Starts to describe a relay. */
+    public static RelaySettings.To from(Feed feed) {
+        return publisher -> RelaySettings.builder(feed, publisher);
+    }
+
+    /**
+     * Begins to deliver, and returns once it is one of the live relays.
+     *
+     * @throws FeedException if the database cannot be reached
+     * @throws OutboxException if the settings contradict what is stored, or it was started before
+     */
+    public synchronized void start() {
+        begin();
+        try {
+            Membership joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            for (int i = 0; i < settings.loops(); i++) {
+                loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
+            }
+            membership = new MembershipThread(settings.name(), joined, loops, this::report);
+        } catch (RuntimeException e) {
+            state = State.NEW;
+            loops.clear();
+            throw e;
+        }
+        deafen = settings.bell().onRing(() -> loops.forEach(each -> each.loop.ring()));
+        membership.start();
+        loops.forEach(Thread::start);
+        log.info("Relay {} started", settings.name());
+    }
+
+    /** Stops taking events and leaves them to other relays, after finishing what is under way. */
+    public synchronized void pause() {
+        share(false);
+        log.info("Relay {} paused", settings.name());
+    }
+
+    public synchronized void resume() {
+        share(true);
+        log.info("Relay {} resumed", settings.name());
+    }
+
+    private void share(boolean wanted) {
+        if (state != State.RUNNING || membership == null) {
+            throw new OutboxException("Relay " + settings.name() + " is not running. Start it first.");
+        }
+        loops.forEach(each -> each.loop.taking(wanted));
+        membership.wants(wanted);
+    }
+
+    /**
+     * One pass instead of a running relay: delivers what is there and owned by no running relay, then leaves.
+     *
+     * @param limit stop taking after this many events were delivered
+     */
+    public DrainResult drain(long limit) {
+        begin();
+        try {
+            Membership joined = feed.join(new Feed.Joining(settings.name(), 1, true));
+            try (Intake intake = joined.intake(0)) {
+                Thread caller = Thread.currentThread();
+                Loop loop = newLoop(intake, () -> LockSupport.unpark(caller));
+                return new Drain(joined, loop, told).run(limit, settings.stopTime());
+            } finally {
+                joined.leave();
+            }
+        } finally {
+            synchronized (this) {
+                state = State.CLOSED;
+            }
+            publisher.close();
+        }
+    }
+
+    /**
+     * Takes nothing more, waits for what is under way (at most the stop time), settles it, leaves its place to others and
+     * closes the publisher. Repeating it does nothing.
+     */
+    @Override
+    public synchronized void close() {
+        if (state == State.CLOSED) {
+            return;
+        }
+        state = State.CLOSED;
+        deafen.run();
+        long deadline = System.nanoTime() + settings.stopTime().toNanos();
+        loops.forEach(each -> each.finish(deadline));
+        loops.forEach(each -> each.awaitEnd(deadline));
+        if (membership != null) {
+            membership.leave();
+            log.info("Relay {} stopped, {} events published", settings.name(), told.publishedCount());
+        }
+        publisher.close();
+    }
+
+    /** Events delivered and settled since the start. */
+    public long publishedCount() {
+        return told.publishedCount();
+    }
+
+    /** Events taken and not yet settled. */
+    public int inFlight() {
+        return loops.stream().mapToInt(each -> each.loop.inFlight()).sum();
+    }
+
+    public String name() {
+        return settings.name();
+    }
+
+    private synchronized void begin() {
+        if (state != State.NEW) {
+            throw new OutboxException("Relay " + settings.name() + " is "
+                    + state.name().toLowerCase(Locale.ROOT) + " and cannot be started again. Build a new one.");
+        }
+        state = State.RUNNING;
+    }
+
+    private Membership.Report report() {
+        return new Membership.Report(inFlight(), told.publishedCount(), gates.closed());
+    }
+
+    private Loop newLoop(Intake intake, Runnable wake) {
+        RandomGenerator random = RandomGenerator.getDefault();
+        // Each loop polls for its own part, so that the whole process asks as often as one loop would.
+        Duration idle = settings.idlePoll().multipliedBy(settings.loops());
+        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
+        Loop.Shared shared = new Loop.Shared(
+                settings.window(), new Judge(settings.retry(), random), gates, told, settings.answerTimeout());
+        return new Loop(intake, publisher, shared, pace, wake);
+    }
+
+    /** Runs one loop. */
+    private final class LoopThread extends Thread implements MembershipThread.Checkpoint {
+        private final Intake intake;
+        private final Loop loop;
+        private volatile long lastTurn = System.nanoTime();
+        private volatile long endBy;
+        private volatile boolean ending;
+
+        LoopThread(String name, Intake intake) {
+            super("postrider-" + name);
+            this.intake = intake;
+            this.loop = newLoop(intake, () -> LockSupport.unpark(this));
+        }
+
+        @Override
+        public void run() {
+            try (intake) {
+                while (!(ending && (loop.isIdle() || System.nanoTime() - endBy >= 0))) {
+                    long wait = turn();
+                    lastTurn = System.nanoTime();
+                    if (wait > 0 && !(ending && loop.isIdle())) {
+                        LockSupport.parkNanos(this, wait);
+                        // An interrupt is nobody's way to stop a relay, and must not turn waiting into spinning.
+                        Thread.interrupted();
+                    }
+                }
+                if (!loop.isIdle()) {
+                    log.warn(
+                            "Relay {} stops with {} events unanswered; they will be sent again",
+                            settings.name(),
+                            loop.inFlight());
+                }
+            }
+        }
+
+        private long turn() {
+            try {
+                return loop.turn();
+            } catch (RuntimeException | Error e) {
+                // A bug, not an outage: the turn is lost, the events are not.
+                log.error("Relay {} met an unexpected error and goes on", settings.name(), e);
+                return Duration.ofSeconds(1).toNanos();
+            }
+        }
+
+        @Override
+        public long lastTurn() {
+            return lastTurn;
+        }
+
+        void finish(long deadline) {
+            endBy = deadline;
+            ending = true;
+            loop.taking(false);
+        }
+
+        void awaitEnd(long deadline) {
+            boolean interrupted = false;
+            long grace = Duration.ofSeconds(2).toNanos();
+            while (isAlive() && deadline + grace - System.nanoTime() > 0) {
+                try {
+                    join(50);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

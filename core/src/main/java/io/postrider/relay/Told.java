@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What people and listeners are told: log lines, listener calls, counts. Thread-safe; never throws. */
+final class Told {
+    private static final Logger log = LoggerFactory.getLogger(Relay.class);
+
+    /** @param took from the start of the send to the answer */
+    record Published(Delivery delivery, Duration took) {}
+
+    private final String relay;
+    private final RelayListener listener;
+    private final EventLog events;
+    private final LongAdder published = new LongAdder();
+    private final LongAdder retried = new LongAdder();
+    private final LongAdder dead = new LongAdder();
+
+    Told(String relay, RelayListener listener) {
+        this.relay = relay;
+        this.listener = listener;
+        this.events = new EventLog(relay);
+    }
+
+    void published(Published done) {
+        published.increment();
+        events.published(done.delivery());
+        tell(() -> listener.published(done.delivery().event(), done.took()));
+    }
+
+    void judged(Verdict verdict) {
+        Delivery delivery = verdict.delivery();
+        int failed = delivery.attempts() + 1;
+        events.judged(delivery, verdict.outcome());
+        if (verdict.outcome() instanceof Outcome.Retry retry) {
+            retried.increment();
+            tell(() -> listener.retrying(delivery.event(), failed, retry.delay(), retry.code(), retry.message()));
+        } else {
+            dead.increment();
+            Outcome.Failed last = verdict.outcome();
+            tell(() -> listener.dead(delivery.event(), failed, last.code(), last.message()));
+        }
+    }
+
+    void outageStarted(String stream, Failure failure) {
+        log.warn(
+                "Stream {} waits, its destination takes nothing (relay {}): {} {}",
+                stream,
+                relay,
+                failure.code(),
+                failure.message());
+        tell(() -> listener.outageStarted(stream, failure.code(), failure.message()));
+    }
+
+    void outageEnded(String stream, Duration lasted) {
+        log.info("Stream {} flows again after {} ms (relay {})", stream, lasted.toMillis(), relay);
+        tell(() -> listener.outageEnded(stream, lasted));
+    }
+
+    long publishedCount() {
+        return published.sum();
+    }
+
+    long retriedCount() {
+        return retried.sum();
+    }
+
+    long deadCount() {
+        return dead.sum();
+    }
+
+    private void tell(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            log.warn("A listener of relay {} failed; delivery goes on", relay, e);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Postrider schema, version 1, for PostgreSQL 15 and later.
+-- Names are unqualified: the tables go to the first schema of the search_path.
+
+-- Events that are not yet delivered. A delivered event leaves this table, so that it and its indexes stay small.
+CREATE TABLE outbox_event (
+    -- CACHE 1: ids are handed out in one global order, which is the order of events of one key.
+    id                 bigint      GENERATED ALWAYS AS IDENTITY (CACHE 1) PRIMARY KEY,
+    event_id           uuid        NOT NULL DEFAULT gen_random_uuid() UNIQUE,
+    stream             text        NOT NULL CHECK (octet_length(stream) BETWEEN 1 AND 128),
+    -- NULL: this event is ordered with no other.
+    event_key          text        CHECK (octet_length(event_key) BETWEEN 1 AND 512),
+    shard              smallint    NOT NULL GENERATED ALWAYS AS
+                                   ((hashtextextended(coalesce(event_key, event_id::text) COLLATE "C", 0) & 255)::smallint) STORED,
+    event_type         text        NOT NULL CHECK (octet_length(event_type) BETWEEN 1 AND 256),
+    aggregate_type     text,
+    aggregate_id       text,
+    -- The bytes as they were appended; NULL is a tombstone.
+    payload            bytea,
+    content_type       text,
+    headers            jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(headers) = 'object'),
+    occurred_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+
+    status             text        NOT NULL DEFAULT 'PENDING' CHECK (status IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN')),
+    -- Later events of this key must wait until this one has left.
+    holds              boolean     NOT NULL DEFAULT false,
+    -- Raised by every change of the row: who writes must have seen the last change.
+    revision           integer     NOT NULL DEFAULT 0,
+    -- WAITING: when it may be taken again.
+    due_at             timestamptz NOT NULL DEFAULT clock_timestamp(),
+    attempt_count      integer     NOT NULL DEFAULT 0,
+    -- NULL: as the relay's retry policy says.
+    max_attempts       integer     CHECK (max_attempts > 0),
+    last_attempt_at    timestamptz,
+    last_error_code    text,
+    last_error_message text,
+    created_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    updated_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT outbox_event_pending_holds_nobody CHECK (NOT (holds AND status = 'PENDING'))
+) WITH (
+    -- A queue turns over completely: vacuum by number of rows, not by share of the table.
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- Reader: take, what is pending of each stream and shard, oldest first.
+CREATE INDEX outbox_event_pending ON outbox_event (stream, shard, id) WHERE status = 'PENDING';
+-- Reader: take, what has become due, and when the next will.
+CREATE INDEX outbox_event_waiting ON outbox_event (shard, due_at) WHERE status = 'WAITING';
+-- Reader: take, which keys are held.
+CREATE INDEX outbox_event_holding ON outbox_event (shard, stream, event_key, id) WHERE holds;
+-- Readers: dead letters by stream and key; take, the gap header of a stream that skips its dead.
+CREATE INDEX outbox_event_dead ON outbox_event (stream, event_key, id) WHERE status IN ('DEAD', 'UNKNOWN');
+
+-- What became of events: delivered or discarded. One partition per UTC day, made ahead and dropped when it is old.
+CREATE TABLE outbox_history (
+    id                 bigint      NOT NULL,
+    event_id           uuid        NOT NULL,
+    stream             text        NOT NULL,
+    event_key          text,
+    event_type         text        NOT NULL,
+    aggregate_type     text,
+    aggregate_id       text,
+    payload            bytea,
+    -- false: the stream's history is kept without payloads.
+    payload_kept       boolean     NOT NULL,
+    content_type       text,
+    headers            jsonb       NOT NULL,
+    occurred_at        timestamptz NOT NULL,
+    attempt_count      integer     NOT NULL,
+    last_error_code    text,
+    last_error_message text,
+    created_at         timestamptz NOT NULL,
+    outcome            text        NOT NULL CHECK (outcome IN ('PUBLISHED', 'DISCARDED')),
+    settled_at         timestamptz NOT NULL,
+    -- The relay that delivered it, or the person who discarded it.
+    settled_by         text        NOT NULL
+) PARTITION BY RANGE (settled_at);
+
+-- Takes what finds no partition: a missing partition must never stop delivery.
+CREATE TABLE outbox_history_overflow (LIKE outbox_history INCLUDING ALL);
+
+-- Failed attempts only.
+CREATE TABLE outbox_attempt (
+    id            bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    event_row     bigint      NOT NULL,
+    event_id      uuid        NOT NULL,
+    attempted_at  timestamptz NOT NULL,
+    relay         text        NOT NULL,
+    error_code    text        NOT NULL,
+    error_message text        NOT NULL
+);
+-- Reader: the attempts of one event.
+CREATE INDEX outbox_attempt_event ON outbox_attempt (event_id, id);
+-- Reader: retention.
+CREATE INDEX outbox_attempt_time ON outbox_attempt (attempted_at);
+
+-- Live relays, one row each. A relay without a row here owns nothing.
+CREATE TABLE outbox_relay (
+    id          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        text        NOT NULL,
+    relay_group text        NOT NULL,
+    -- SHARDS: counted when shards are shared out. REST: paused. DRAIN: one pass over free shards, not counted.
+    wants       text        NOT NULL CHECK (wants IN ('SHARDS', 'REST', 'DRAIN')),
+    ttl_ms      integer     NOT NULL CHECK (ttl_ms > 0),
+    lease_until timestamptz NOT NULL,
+    -- Raised by every renewal; whoever declares a relay dead must have seen its last beat.
+    beat        bigint      NOT NULL DEFAULT 0,
+    in_flight   integer     NOT NULL DEFAULT 0,
+    published   bigint      NOT NULL DEFAULT 0,
+    -- Streams whose destination does not answer this relay.
+    closed      text[]      NOT NULL DEFAULT '{}',
+    started_at  timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 50);
+
+-- Who may take events: the owner of their shard. The epoch rises with every owner.
+CREATE TABLE outbox_shard (
+    relay_group text     NOT NULL,
+    shard       smallint NOT NULL CHECK (shard BETWEEN 0 AND 255),
+    owner       bigint,
+    epoch       bigint   NOT NULL DEFAULT 0,
+    -- Owners in a row that did not release it.
+    unclean     integer  NOT NULL DEFAULT 0,
+    PRIMARY KEY (relay_group, shard)
+) WITH (fillfactor = 50);
+
+CREATE TABLE outbox_stream (
+    stream       text        PRIMARY KEY,
+    relay_group  text        NOT NULL,
+    mode         text        NOT NULL DEFAULT 'ORDERED' CHECK (mode IN ('ORDERED')),
+    on_dead      text        NOT NULL DEFAULT 'HOLD_KEY' CHECK (on_dead IN ('HOLD_KEY', 'SKIP', 'STOP_STREAM')),
+    history      text        NOT NULL DEFAULT 'KEEP' CHECK (history IN ('KEEP', 'NO_PAYLOAD', 'OFF')),
+    paused_at    timestamptz,
+    paused_by    text,
+    pause_reason text,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- Who did what by hand, and why.
+CREATE TABLE outbox_audit (
+    id       bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at       timestamptz NOT NULL DEFAULT clock_timestamp(),
+    who      text        NOT NULL,
+    action   text        NOT NULL,
+    stream   text        NOT NULL,
+    event_id uuid,
+    reason   text        NOT NULL
+);
+
+-- What people look at: the state of every undelivered event, without its payload.
+CREATE VIEW outbox_status AS
+SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,
+       CASE WHEN e.status IN ('DEAD', 'UNKNOWN') THEN e.status
+            WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'FAILED'
+            ELSE 'PENDING' END AS status,
+       e.holds, e.due_at, e.attempt_count, e.max_attempts, e.last_attempt_at,
+       e.last_error_code, e.last_error_message, e.created_at, e.updated_at, r.name AS relay
+FROM outbox_event e
+LEFT JOIN outbox_stream st ON st.stream = e.stream
+LEFT JOIN outbox_shard s ON s.relay_group = coalesce(st.relay_group, 'default') AND s.shard = e.shard
+LEFT JOIN outbox_relay r ON r.id = s.owner;
+
+-- Makes the partitions of today and the days to come; returns how many were made.
+-- CREATE + ATTACH: unlike PARTITION OF, it does not lock out those who are settling.
+CREATE FUNCTION outbox_history_prepare(days_ahead integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    day  date;
+    part text;
+    made integer := 0;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('postrider.history', 0));
+    FOR n IN 0 .. days_ahead LOOP
+        day := (clock_timestamp() AT TIME ZONE 'UTC')::date + n;
+        part := 'outbox_history_' || to_char(day, 'YYYYMMDD');
+        IF to_regclass(part) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I (LIKE outbox_history INCLUDING ALL)', part);
+            EXECUTE format('ALTER TABLE outbox_history ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                part, day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END $$;
+
+-- Drops the oldest partition that ended before the cutoff; returns its name, or NULL if there is none.
+-- Waits for its lock 100 ms at most, since those who settle queue behind it, and fails then: call again later.
+CREATE FUNCTION outbox_history_drop(keep interval) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+DECLARE
+    part text;
+BEGIN
+    SELECT c.relname INTO part
+    FROM pg_inherits i
+    JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'outbox_history'::regclass
+      AND c.relname ~ '^outbox_history_[0-9]{8}$'
+      AND ((to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC') <= clock_timestamp() - keep
+    ORDER BY c.relname LIMIT 1;
+    IF part IS NOT NULL THEN
+        EXECUTE format('DROP TABLE %I', part);
+    END IF;
+    RETURN part;
+END $$;
+
+SELECT outbox_history_prepare(14);
