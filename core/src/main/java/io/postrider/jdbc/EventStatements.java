@@ -246,6 +246,8 @@ final class EventStatements implements AutoCloseable {
                 }
             }
         }
+        // The statement promises which rows, not their order.
+        deliveries.sort(Comparator.comparingLong(Delivery::id));
         return new Found(deliveries, owned, holding, newStreams, due);
     }
 
