@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.OutboxEvent;
 import io.postrider.internal.HeaderJson;
+import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Outcome;

@@ -36,6 +36,7 @@ final class OrderedMembership implements Membership {
     private final Ownership ownership;
     private final IntFunction<Intake> intakes;
     private final LongSupplier ticker;
+    private final Housekeeping housekeeping;
     private final Map<Long, Sighting> sightings = new HashMap<>();
     private volatile Wants wants;
 
@@ -51,6 +52,7 @@ final class OrderedMembership implements Membership {
         this.ownership = parts.ownership();
         this.intakes = intakes;
         this.ticker = ticker;
+        this.housekeeping = parts.housekeeping();
     }
 
     /** Joins, and takes what is free at once. */
@@ -88,6 +90,9 @@ final class OrderedMembership implements Membership {
             ownership.retain(owned(survey));
             boolean someDied = declareDead(survey.peers());
             giveAndTake(someDied ? statements.tick(ownership.member(), wants, report) : survey);
+            if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
+                housekeeping.whenOwner();
+            }
         } catch (FeedException e) {
             // What was seen before an outage says nothing about who lived through it.
             sightings.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.internal.Sql;
 import io.postrider.relay.Membership;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
