@@ -74,6 +74,37 @@ class DoubtfulSendTest {
     }
 
     @Test
+    void a_healthy_send_may_finish_on_a_producer_that_is_being_replaced() {
+        kafka.createTopic("lost", 1);
+        kafka.createTopic("slow", 1);
+
+        try (KafkaPublisher publisher = publisher("finish", Duration.ofSeconds(3))) {
+            await(publisher.publish(event("lost", 0)));
+            await(publisher.publish(event("slow", 0)));
+            delete("lost");
+            CompletionStage<?> doubtful = publisher.publish(event("lost", 1));
+            long halfTime = System.nanoTime() + Duration.ofMillis(1500).toNanos();
+            while (System.nanoTime() < halfTime) {
+                await(publisher.publish(event("slow", 1)));
+            }
+
+            kafka.pause();
+            CompletionStage<?> underWay = publisher.publish(event("slow", 2));
+            try {
+                Awaitility.await().until(() -> Topics.threads("finish-2").size() == 1);
+                assertThat(doubtful.toCompletableFuture()).isNotDone();
+                assertThat(underWay.toCompletableFuture()).isNotDone();
+            } finally {
+                kafka.resume();
+            }
+
+            await(underWay);
+            assertThat(failure(doubtful).code()).isEqualTo("NO_ANSWER");
+            Awaitility.await().until(() -> Topics.threads("finish").size() == 1);
+        }
+    }
+
+    @Test
     void a_broker_that_hangs_is_given_up_in_time_and_used_again_when_it_goes_on() {
         try (KafkaPublisher publisher = publisher("hang", Duration.ofSeconds(1))) {
             await(publisher.publish(event("hanging", 0)));
