@@ -275,13 +275,13 @@ public final class Sql {
                 WHERE id = ? AND NOT pg_is_in_recovery() RETURNING id
             )
             SELECT 'ME' AS kind, me.id AS relay, NULL::bigint AS number, NULL::text AS wants, false AS past,
-                   NULL::smallint AS shard, NULL::integer AS ttl_ms
+                   NULL::smallint AS shard, NULL::integer AS ttl_ms, NULL::text[] AS closed
             FROM me
             UNION ALL
-            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms
+            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms, r.closed
             FROM {relay} r WHERE r.relay_group = ?
             UNION ALL
-            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL FROM {shard} s WHERE s.relay_group = ?
+            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL, NULL FROM {shard} s WHERE s.relay_group = ?
             """;
 
     /** Only whoever has seen its last beat may declare a relay dead, so a renewal in between saves it. */
