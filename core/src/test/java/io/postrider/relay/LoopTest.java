@@ -451,6 +451,40 @@ class LoopTest {
     }
 
     @Test
+    void aTrialThatMayNotBeSentIsFollowedByAnother() {
+        appendAll("s", "a");
+        loop.turn();
+        fail(1, new DestinationDownException("DOWN", "no route", null));
+        loop.turn();
+        intake.claim = nanos -> false;
+        now += 200 * MS;
+        loop.turn();
+        assertThat(sent()).hasSize(1);
+        assertThat(intake.taken()).isEmpty();
+        intake.claim = Deliveries.ALWAYS;
+        loop.turn();
+        assertThat(sent()).containsExactly(1L, 1L);
+    }
+
+    @Test
+    void lateAnswersDoNotWidenTheWindow() {
+        loop = loop(new Window(10, 1 << 20));
+        for (int i = 0; i < 100; i++) {
+            intake.append("s", "k" + i);
+        }
+        turns(20);
+        now += ANSWER_TIMEOUT.toNanos() + 1_100 * MS;
+        loop.turn();
+        assertThat(intake.taken()).isEmpty();
+        for (long id = 1; id <= 10; id++) {
+            acknowledge(id);
+        }
+        turns(50);
+        assertThat(intake.settled).hasSize(10);
+        assertThat(intake.taken()).hasSize(10);
+    }
+
+    @Test
     void aRingWakesOnceUntilTheNextRead() {
         loop.turn();
         loop.ring();
