@@ -90,9 +90,11 @@ final class OrderedMembership implements Membership {
                 return;
             }
             ownership.renewed(before + settings.right().toNanos());
-            ownership.retain(owned(survey));
+            Map<Integer, Long> owned = owned(survey);
+            ownership.retain(owned);
             boolean someDied = declareDead(survey.peers());
-            giveAndTake(someDied ? statements.tick(ownership.member(), asking, report) : survey);
+            boolean someFreed = releaseForgotten(owned);
+            giveAndTake(someDied || someFreed ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
             if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
                 housekeeping.whenOwner();
@@ -106,17 +108,24 @@ final class OrderedMembership implements Membership {
 
     @Override
     public void leave() {
+        Map<Integer, Long> owned = ownership.all();
+        long member = ownership.member();
+        ownership.joined(0);
         try {
-            Map<Integer, Long> owned = ownership.all();
-            long member = ownership.member();
-            ownership.joined(0);
-            if (!owned.isEmpty()) {
-                statements.release(member, owned);
-            }
-            statements.leave(member);
+            signOff(member, owned);
+        } catch (FeedException e) {
+            // A connection that broke while it was idle shows it only now, and others need not wait for that.
+            signOff(member, owned);
         } finally {
             statements.close();
         }
+    }
+
+    private void signOff(long member, Map<Integer, Long> owned) {
+        if (!owned.isEmpty()) {
+            statements.release(member, owned);
+        }
+        statements.leave(member);
     }
 
     private Wants asked(Report report, List<Peer> peers) {
@@ -155,6 +164,20 @@ final class OrderedMembership implements Membership {
         }
         sightings.keySet().retainAll(peers.stream().map(Peer::id).toList());
         return someDied;
+    }
+
+    /**
+     * Gives up what the table says is this relay's but it does not know of: the answer to a take was lost, a release
+     * failed, or a loop found the lease run out before it was renewed. Nobody else could ever take it. It is not simply
+     * kept, since a release of before may still be on its way: taking it anew raises the epoch, and that comes too late.
+     */
+    private boolean releaseForgotten(Map<Integer, Long> owned) {
+        Map<Integer, Long> forgotten = new HashMap<>(owned);
+        forgotten.keySet().removeAll(ownership.all().keySet());
+        if (!forgotten.isEmpty()) {
+            statements.release(ownership.member(), forgotten);
+        }
+        return !forgotten.isEmpty();
     }
 
     private void giveAndTake(Survey survey) {
