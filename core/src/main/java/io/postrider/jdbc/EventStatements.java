@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.OutboxEvent;
 import io.postrider.internal.HeaderJson;
+import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Outcome;
@@ -246,6 +247,8 @@ final class EventStatements implements AutoCloseable {
                 }
             }
         }
+        // The statement promises which rows, not their order.
+        deliveries.sort(Comparator.comparingLong(Delivery::id));
         return new Found(deliveries, owned, holding, newStreams, due);
     }
 

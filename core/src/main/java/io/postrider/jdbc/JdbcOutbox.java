@@ -6,6 +6,7 @@ import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.internal.EventRules;
 import io.postrider.internal.HeaderJson;
+import io.postrider.internal.Sql;
 import io.postrider.relay.Bell;
 import io.postrider.table.TableNames;
 import java.sql.Connection;

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.jdbc;
+package io.postrider.internal;
 
 import io.postrider.table.TableNames;
 
 /**
- * Every statement on the tables of events, relays and shards, composed once.
+ * Every statement of the outbox and the relays, composed once; those of operators are in {@link OperatorSql}.
  *
  * <p>Time is {@code clock_timestamp()}: {@code now()} stands still within a transaction. Each statement is a transaction
  * of its own.
  */
-final class Sql {
-    final String append;
-    final String read;
-    final String settle;
-    final String settleWithHistory;
-    final String settleWithOverflow;
-    final String verdict;
-    final String register;
-    final String declare;
-    final String makeShards;
-    final String join;
-    final String tick;
-    final String declareDead;
-    final String takeShards;
-    final String releaseShards;
-    final String leave;
+public final class Sql {
+    public final String append;
+    public final String read;
+    public final String settle;
+    public final String settleWithHistory;
+    public final String settleWithOverflow;
+    public final String verdict;
+    public final String register;
+    public final String declare;
+    public final String makeShards;
+    public final String join;
+    public final String tick;
+    public final String declareDead;
+    public final String takeShards;
+    public final String releaseShards;
+    public final String leave;
 
-    Sql(TableNames tables) {
+    public Sql(TableNames tables) {
         append = with(tables, APPEND);
         read = with(tables, READ);
         settle = with(tables, SETTLE);
@@ -275,13 +275,13 @@ final class Sql {
                 WHERE id = ? AND NOT pg_is_in_recovery() RETURNING id
             )
             SELECT 'ME' AS kind, me.id AS relay, NULL::bigint AS number, NULL::text AS wants, false AS past,
-                   NULL::smallint AS shard, NULL::integer AS ttl_ms
+                   NULL::smallint AS shard, NULL::integer AS ttl_ms, NULL::text[] AS closed
             FROM me
             UNION ALL
-            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms
+            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms, r.closed
             FROM {relay} r WHERE r.relay_group = ?
             UNION ALL
-            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL FROM {shard} s WHERE s.relay_group = ?
+            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL, NULL FROM {shard} s WHERE s.relay_group = ?
             """;
 
     /** Only whoever has seen its last beat may declare a relay dead, so a renewal in between saves it. */
