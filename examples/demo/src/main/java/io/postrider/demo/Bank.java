@@ -25,8 +25,8 @@ final class Bank {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(resource("bank.sql"));
-            statement.execute("INSERT INTO account (id, balance) SELECT id, " + CENTS_EACH
-                    + " FROM generate_series(0, " + (ACCOUNTS - 1) + ") AS id");
+            statement.execute("INSERT INTO account (id, balance) SELECT id, " + CENTS_EACH + " FROM generate_series(0, "
+                    + (ACCOUNTS - 1) + ") AS id");
         }
     }
 

@@ -39,7 +39,8 @@ final class Demo {
         try {
             options = Options.parse(args);
         } catch (IllegalArgumentException e) {
-            console.line(e.getMessage() + "\n\n" + Bank.resource("usage.txt").strip());
+            System.err.println(
+                    e.getMessage() + "\n\n" + Bank.resource("usage.txt").strip());
             System.exit(2);
             return;
         }
@@ -93,9 +94,8 @@ final class Demo {
     }
 
     private KafkaServer startKafka() {
-        KafkaServer kafka = KafkaServer.builder()
-                .jvmOptions("-XX:TieredStopAtLevel=1")
-                .startProcess();
+        KafkaServer kafka =
+                KafkaServer.builder().jvmOptions("-XX:TieredStopAtLevel=1").startProcess();
         kafka.createTopic(TransferService.STREAM, 4);
         console.done("Kafka runs on port " + kafka.port());
         return kafka;
@@ -115,8 +115,7 @@ final class Demo {
                 .toList();
         Chaos chaos = new Chaos(relays, kafka, dataSource, console);
         try (FraudDetection fraud = new FraudDetection(dataSource, kafka.bootstrapServers());
-                Traffic traffic =
-                        new Traffic(new TransferService(dataSource), options.events(), options.rate())) {
+                Traffic traffic = new Traffic(new TransferService(dataSource), options.events(), options.rate())) {
             relays.forEach(RelayProcess::start);
             fraud.start();
             relays.forEach(RelayProcess::awaitReady);

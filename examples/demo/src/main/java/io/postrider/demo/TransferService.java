@@ -41,8 +41,7 @@ final class TransferService {
             OutboxEvent completed = OutboxEvent.of(STREAM, "TransferCompleted")
                     .aggregate("Account", debtor) // the key: events of one debtor arrive in order
                     .json("""
-                            {"debtor": %d, "creditor": %d, "cents": %d, "sequence": %d}"""
-                            .formatted(debtor, creditor, cents, sequence))
+                            {"debtor": %d, "creditor": %d, "cents": %d, "sequence": %d}""".formatted(debtor, creditor, cents, sequence))
                     .build();
             tx.append(completed);
             insertTransfer(tx.connection(), completed.id(), debtor, creditor, cents, sequence);
