@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 
 /** Runs it all: two servers, the transfer service, the relays and the consumer; then compares their ledgers. */
 final class Demo {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Duration REDRAW_EVERY = Duration.ofMillis(200);
 
     private final Options options;

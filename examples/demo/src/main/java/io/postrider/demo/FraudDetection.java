@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -30,8 +31,8 @@ final class FraudDetection implements AutoCloseable {
     private final DataSource dataSource;
     private final String bootstrapServers;
     private final Thread thread = new Thread(this::run, "fraud-detection");
-    private volatile long analysed;
-    private volatile long duplicates;
+    private final AtomicLong analysed = new AtomicLong();
+    private final AtomicLong duplicates = new AtomicLong();
     private volatile boolean caughtUp;
     private volatile boolean stopped;
 
@@ -46,12 +47,12 @@ final class FraudDetection implements AutoCloseable {
     }
 
     long analysed() {
-        return analysed;
+        return analysed.get();
     }
 
     /** Events that arrived once more and were dropped. */
     long duplicates() {
-        return duplicates;
+        return duplicates.get();
     }
 
     /** Whether it has read all that Kafka has. */
@@ -95,8 +96,8 @@ final class FraudDetection implements AutoCloseable {
             }
         }
         connection.commit();
-        duplicates = duplicates + records.count() - fresh;
-        analysed = analysed + fresh;
+        duplicates.addAndGet(records.count() - fresh);
+        analysed.addAndGet(fresh);
     }
 
     private static UUID eventId(ConsumerRecord<String, String> record) {
@@ -111,8 +112,12 @@ final class FraudDetection implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         stopped = true;
-        thread.join(Duration.ofSeconds(5).toMillis());
+        try {
+            thread.join(Duration.ofSeconds(5).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
