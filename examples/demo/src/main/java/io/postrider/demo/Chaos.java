@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
@@ -20,7 +21,7 @@ final class Chaos {
     private final KafkaServer kafka;
     private final DataSource dataSource;
     private final Console console;
-    private volatile boolean over;
+    private final CountDownLatch left = new CountDownLatch(2);
 
     Chaos(List<RelayProcess> relays, KafkaServer kafka, DataSource dataSource, Console console) {
         this.relays = relays;
@@ -29,57 +30,45 @@ final class Chaos {
         this.console = console;
     }
 
-    /** Begins once a third of the transfers is committed. */
+    /** Kills the relay once a third of the transfers is committed, and the broker once half of them is. */
     void start(LongSupplier committed, int events) {
-        Thread thread = new Thread(() -> run(committed, events), "chaos");
-        thread.setDaemon(true);
-        thread.start();
+        inBackground(() -> {
+            awaitCommitted(committed, events / 3);
+            restartRelay(relays.get(relays.size() - 1));
+        });
+        inBackground(() -> {
+            awaitCommitted(committed, events / 2);
+            restartBroker();
+        });
     }
 
     /** Whether all that was killed runs again. */
     boolean isOver() {
-        return over;
+        return left.getCount() == 0;
     }
 
-    private void run(LongSupplier committed, int events) {
-        try {
-            RelayProcess relay = relays.get(relays.size() - 1);
-            awaitCommitted(committed, events / 3);
-            relay.kill();
-            console.failed(relay.name() + " killed with -9");
-
-            awaitCommitted(committed, events / 2);
-            kafka.kill();
-            console.failed("Kafka killed with -9");
-            Thread.sleep(BROKER_DOWN.toMillis());
-            kafka.startAgain();
-            console.done("Kafka started again");
-
-            if (relays.size() > 1) {
-                awaitTakeOver(relay.name());
-                console.done((relays.size() == 2 ? relays.get(0).name() + " has" : "the other relays have")
-                        + " taken over from " + relay.name());
+    private void restartRelay(RelayProcess relay) throws SQLException, InterruptedException {
+        relay.kill();
+        console.failed(relay.name() + " killed with -9");
+        if (relays.size() > 1) {
+            // Another relay strikes it off the list when its lease has run out, and then has its accounts.
+            while (isListed(relay.name())) {
+                Thread.sleep(LOOK_EVERY.toMillis());
             }
-            relay.start();
-            relay.awaitReady();
-            console.done(relay.name() + " started again");
-            over = true;
-        } catch (SQLException | InterruptedException e) {
-            throw new IllegalStateException("Chaos was stopped: " + e.getMessage(), e);
+            String others = relays.size() == 2 ? relays.get(0).name() + " has" : "the other relays have";
+            console.done(others + " taken over from " + relay.name());
         }
+        relay.start();
+        relay.awaitReady();
+        console.done(relay.name() + " started again");
     }
 
-    private static void awaitCommitted(LongSupplier committed, int wanted) throws InterruptedException {
-        while (committed.getAsLong() < wanted) {
-            Thread.sleep(LOOK_EVERY.toMillis());
-        }
-    }
-
-    /** A relay that does not renew its lease is struck off the list by another one, which then has its accounts. */
-    private void awaitTakeOver(String dead) throws SQLException, InterruptedException {
-        while (isListed(dead)) {
-            Thread.sleep(LOOK_EVERY.toMillis());
-        }
+    private void restartBroker() throws InterruptedException {
+        kafka.kill();
+        console.failed("Kafka killed with -9");
+        Thread.sleep(BROKER_DOWN.toMillis());
+        kafka.startAgain();
+        console.done("Kafka started again");
     }
 
     private boolean isListed(String name) throws SQLException {
@@ -90,5 +79,29 @@ final class Chaos {
                 return rows.next();
             }
         }
+    }
+
+    private static void awaitCommitted(LongSupplier committed, int wanted) throws InterruptedException {
+        while (committed.getAsLong() < wanted) {
+            Thread.sleep(LOOK_EVERY.toMillis());
+        }
+    }
+
+    private interface Story {
+        void tell() throws SQLException, InterruptedException;
+    }
+
+    private void inBackground(Story story) {
+        Runnable task = () -> {
+            try {
+                story.tell();
+                left.countDown();
+            } catch (SQLException | InterruptedException e) {
+                throw new IllegalStateException("Chaos was stopped: " + e.getMessage(), e);
+            }
+        };
+        Thread thread = new Thread(task, "chaos");
+        thread.setDaemon(true);
+        thread.start();
     }
 }
