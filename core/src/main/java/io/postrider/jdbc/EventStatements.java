@@ -98,7 +98,7 @@ final class EventStatements implements AutoCloseable {
                 statement.setArray(6, array(connection, "text", query.without()));
                 statement.setString(7, query.only());
                 statement.setArray(8, array(connection, "int8", query.inFlight()));
-                statement.setInt(9, query.depth());
+                statement.setInt(9, query.rows());
                 statement.setInt(10, query.depth());
                 statement.setInt(11, query.depth());
                 statement.setInt(12, query.rows());

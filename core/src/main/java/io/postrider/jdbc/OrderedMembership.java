@@ -90,9 +90,10 @@ final class OrderedMembership implements Membership {
                 return;
             }
             ownership.renewed(before + settings.right().toNanos());
-            ownership.retain(owned(survey));
-            boolean someDied = declareDead(survey.peers());
-            giveAndTake(someDied ? statements.tick(ownership.member(), asking, report) : survey);
+            Map<Integer, Long> owned = owned(survey);
+            ownership.retain(owned);
+            boolean changed = declareDead(survey.peers()) | releaseForgotten(owned);
+            giveAndTake(changed ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
             if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
                 housekeeping.whenOwner();
@@ -155,6 +156,20 @@ final class OrderedMembership implements Membership {
         }
         sightings.keySet().retainAll(peers.stream().map(Peer::id).toList());
         return someDied;
+    }
+
+    /**
+     * Gives up what the table says is this relay's but it does not know of: the answer to a take was lost, a release
+     * failed, or a loop found the lease run out before it was renewed. Nobody else could ever take it. It is not simply
+     * kept, since a release of before may still be on its way: taking it anew raises the epoch, and that comes too late.
+     */
+    private boolean releaseForgotten(Map<Integer, Long> owned) {
+        Map<Integer, Long> forgotten = new HashMap<>(owned);
+        forgotten.keySet().removeAll(ownership.all().keySet());
+        if (!forgotten.isEmpty()) {
+            statements.release(ownership.member(), forgotten);
+        }
+        return !forgotten.isEmpty();
     }
 
     private void giveAndTake(Survey survey) {

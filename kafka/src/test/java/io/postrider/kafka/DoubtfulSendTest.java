@@ -105,6 +105,37 @@ class DoubtfulSendTest {
     }
 
     @Test
+    void a_producer_that_cannot_be_replaced_at_once_is_replaced_later() {
+        kafka.createTopic("missing", 1);
+        kafka.createTopic("served", 1);
+        Map<String, Object> settings = settings(kafka);
+        settings.put("client.id", "moody");
+        settings.put("metric.reporters", MoodyReporter.class.getName());
+
+        try (KafkaPublisher publisher = KafkaPublisher.builder(settings)
+                .sendTimeout(Duration.ofSeconds(1))
+                .build()) {
+            await(publisher.publish(event("missing", 0)));
+            delete("missing");
+            MoodyReporter.REFUSES.set(true);
+            assertThat(failure(publisher.publish(event("missing", 1))).code()).isEqualTo("NO_ANSWER");
+
+            PublishException failure = failure(publisher.publish(event("served", 1)));
+            assertThat(failure)
+                    .isInstanceOf(DestinationDownException.class)
+                    .hasMessage("No producer could be opened to send to topic served. The log says why; it is tried"
+                            + " again every second.");
+            assertThat(failure.code()).isEqualTo("NO_PRODUCER");
+
+            MoodyReporter.REFUSES.set(false);
+            deliverAll(publisher, List.of(event("served", 2)));
+        } finally {
+            MoodyReporter.REFUSES.set(false);
+        }
+        assertThat(Topics.threads("moody")).isEmpty();
+    }
+
+    @Test
     void a_broker_that_hangs_is_given_up_in_time_and_used_again_when_it_goes_on() {
         try (KafkaPublisher publisher = publisher("hang", Duration.ofSeconds(1))) {
             await(publisher.publish(event("hanging", 0)));

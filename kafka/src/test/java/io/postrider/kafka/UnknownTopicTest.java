@@ -19,23 +19,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A topic that nobody has created must cost the others nothing. */
 class UnknownTopicTest {
-    private static KafkaServer kafka;
-
-    @BeforeAll
-    static void start() {
-        kafka = KafkaServer.builder().autoCreateTopics(false).start();
-    }
-
-    @AfterAll
-    static void stop() {
-        kafka.close();
-    }
+    private static final KafkaServer kafka = SharedBroker.KAFKA;
 
     @Test
     void an_unknown_topic_delays_neither_the_caller_nor_other_topics_and_is_served_once_it_exists() {
@@ -135,12 +123,12 @@ class UnknownTopicTest {
         settings.put("buffer.memory", String.valueOf(1024 * 1024)); // eight batches
 
         try (KafkaPublisher publisher = KafkaPublisher.create(settings)) {
-            IntStream.range(0, 800)
+            IntStream.range(0, 300)
                     .mapToObj(i -> publisher.publish(event("many", i)))
                     .toList()
                     .forEach(Topics::await);
         }
 
-        assertThat(Topics.read(kafka, "many")).hasSize(800);
+        assertThat(Topics.read(kafka, "many")).hasSize(300);
     }
 }
