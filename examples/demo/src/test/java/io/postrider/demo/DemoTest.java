@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The demo as a user starts it, in a JVM of its own and with a temporary directory of its own. */
-@Timeout(180)
+@Timeout(300)
 class DemoTest {
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = Duration.ofMinutes(4);
 
     private static Path temporary = Path.of("");
 
