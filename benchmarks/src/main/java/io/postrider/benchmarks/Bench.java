@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import java.io.PrintStream;
+
+/** The command line. */
+public final class Bench {
+    private Bench() {}
+
+    /** Exits with 0, with 1 if a measurement failed, with 2 if the arguments make no sense. */
+    public static void main(String[] args) {
+        System.exit(run(System.out, System.err, args));
+    }
+
+    static int run(PrintStream out, PrintStream err, String... args) {
+        try {
+            Options options = Options.parse(args);
+            Scenario scenario = scenario(options);
+            new Output(out, options.json())
+                    .print(scenario.measure(line -> err.println("# " + line)).rows());
+            return 0;
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            err.println();
+            err.print(Options.USAGE);
+            return 2;
+        } catch (Exception e) {
+            err.println("The measurement failed:");
+            e.printStackTrace(err);
+            return 1;
+        }
+    }
+
+    private static Scenario scenario(Options options) {
+        return switch (options.scenario()) {
+            case "drain" -> new DrainScenario(options);
+            default -> throw new IllegalArgumentException("Unknown scenario " + options.scenario() + ".");
+        };
+    }
+}
