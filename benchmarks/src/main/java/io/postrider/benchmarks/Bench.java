@@ -13,6 +13,10 @@ public final class Bench {
     }
 
     static int run(PrintStream out, PrintStream err, String... args) {
+        if (args.length > 0 && args[0].equals("--help")) {
+            out.print(Options.USAGE);
+            return 0;
+        }
         try {
             Options options = Options.parse(args);
             Scenario scenario = scenario(options);
@@ -31,10 +35,16 @@ public final class Bench {
         }
     }
 
-    private static Scenario scenario(Options options) {
+    static void run(Rig rig, Scenario scenario, Output output, PrintStream err) throws Exception {
+        output.print(scenario.measure(rig, line -> err.println("# " + line)).rows());
+    }
+
+    static Scenario scenario(Options options) {
         return switch (options.scenario()) {
             case "drain" -> new DrainScenario(options);
-            default -> throw new IllegalArgumentException("Unknown scenario " + options.scenario() + ".");
+            case "latency" -> new LatencyScenario(options);
+            case "append" -> new AppendScenario(options);
+            default -> new IdleScenario(options);
         };
     }
 }

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -27,7 +28,7 @@ final class Cpu {
 
     /** @param roots names of process trees of interest, and the process at the root of each */
     Cpu(Map<String, Long> roots) {
-        this.roots = new LinkedHashMap<>(roots);
+        this.roots = new TreeMap<>(roots);
     }
 
     /** Seconds of processor time since the start of each, and the moment of the reading. */

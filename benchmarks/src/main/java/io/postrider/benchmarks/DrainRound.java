@@ -20,14 +20,14 @@ final class DrainRound implements Variant {
 
     private final Rig rig;
     private final Backlog backlog;
-    private final int sizeFactor;
+    private final double sizeFactor;
 
     DrainRound(Rig rig, Backlog backlog) {
-        this(rig, backlog, 1);
+        this(rig, backlog, 1.0);
     }
 
     /** @param sizeFactor how many times the size of the other variants this one gets */
-    DrainRound(Rig rig, Backlog backlog, int sizeFactor) {
+    DrainRound(Rig rig, Backlog backlog, double sizeFactor) {
         this.rig = rig;
         this.backlog = backlog;
         this.sizeFactor = sizeFactor;
@@ -40,7 +40,7 @@ final class DrainRound implements Variant {
 
     @Override
     public Map<String, Double> round(int size) throws Exception {
-        int events = size * sizeFactor;
+        int events = (int) Math.round(size * sizeFactor);
         fill(events);
         long walBefore = rig.walPosition();
         long topicBefore = rig.topicEnd();

@@ -7,9 +7,10 @@ import java.util.function.Consumer;
 interface Scenario {
 
     /**
-     * Starts the servers, measures all variants and ends the servers.
+     * Measures all variants in turns.
      *
+     * @param rig fresh, or used by other scenarios before
      * @param progress told what is about to run
      */
-    Results measure(Consumer<String> progress) throws Exception;
+    Results measure(Rig rig, Consumer<String> progress) throws Exception;
 }
