@@ -110,7 +110,7 @@ public final class EventRules {
     }
 
     private static String shown(String value) {
-        String clean = value.replaceAll("\\p{Cntrl}", "?");
+        String clean = value.replaceAll("\\p{Cc}", "?");
         return clean.length() <= 64 ? clean : clean.substring(0, 64) + "…";
     }
 }

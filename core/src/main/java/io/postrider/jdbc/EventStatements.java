@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.OutboxEvent;
 import io.postrider.internal.HeaderJson;
+import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Outcome;
@@ -97,7 +98,7 @@ final class EventStatements implements AutoCloseable {
                 statement.setArray(6, array(connection, "text", query.without()));
                 statement.setString(7, query.only());
                 statement.setArray(8, array(connection, "int8", query.inFlight()));
-                statement.setInt(9, query.depth());
+                statement.setInt(9, query.rows());
                 statement.setInt(10, query.depth());
                 statement.setInt(11, query.depth());
                 statement.setInt(12, query.rows());
@@ -246,6 +247,8 @@ final class EventStatements implements AutoCloseable {
                 }
             }
         }
+        // The statement promises which rows, not their order.
+        deliveries.sort(Comparator.comparingLong(Delivery::id));
         return new Found(deliveries, owned, holding, newStreams, due);
     }
 

@@ -6,6 +6,7 @@ import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.internal.EventRules;
 import io.postrider.internal.HeaderJson;
+import io.postrider.internal.Sql;
 import io.postrider.relay.Bell;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
@@ -17,6 +18,8 @@ import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The outbox for plain JDBC.
@@ -33,6 +36,8 @@ import javax.sql.DataSource;
  * polling. Thread-safe; what {@link #on} returns is for the thread that uses the connection.
  */
 public final class JdbcOutbox {
+    private static final Logger log = LoggerFactory.getLogger(JdbcOutbox.class);
+
     /** What fits a broker's usual limit of 1 MiB with room for headers. */
     public static final int DEFAULT_MAX_PAYLOAD = 900 * 1024;
 
@@ -92,18 +97,15 @@ public final class JdbcOutbox {
      * @throws OutboxException if the transaction cannot be begun or committed; what the work throws is passed on
      */
     public <E extends Exception> void transact(Work<E> work) throws E {
-        try (Connection connection = dataSource.getConnection()) {
-            connection.setAutoCommit(false);
-            try {
-                work.in(new OnConnection(connection));
-            } catch (Throwable e) {
-                rollback(connection, e);
-                throw e;
-            }
-            connection.commit();
-        } catch (SQLException e) {
-            throw new OutboxException(
-                    "The transaction was not committed, or its outcome is unknown: " + e.getMessage(), e);
+        Connection connection = begin();
+        try {
+            work.in(new OnConnection(connection));
+            commit(connection);
+        } catch (Throwable e) {
+            rollback(connection, e);
+            throw e;
+        } finally {
+            giveBack(connection);
         }
         committed();
     }
@@ -118,11 +120,45 @@ public final class JdbcOutbox {
         bell.ring();
     }
 
+    private Connection begin() {
+        try {
+            Connection connection = dataSource.getConnection();
+            try {
+                connection.setAutoCommit(false);
+            } catch (SQLException e) {
+                giveBack(connection);
+                throw e;
+            }
+            return connection;
+        } catch (SQLException e) {
+            throw new OutboxException("No transaction could be begun, so nothing was done: " + e.getMessage(), e);
+        }
+    }
+
+    private static void commit(Connection connection) {
+        try {
+            connection.commit();
+        } catch (SQLException e) {
+            throw new OutboxException(
+                    "The transaction was not committed, or its outcome is unknown: " + e.getMessage()
+                            + ". Look at your data before you repeat it.",
+                    e);
+        }
+    }
+
     private static void rollback(Connection connection, Throwable why) {
         try {
             connection.rollback();
         } catch (SQLException e) {
             why.addSuppressed(e);
+        }
+    }
+
+    private static void giveBack(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            log.debug("A connection could not be closed; its transaction had ended before", e);
         }
     }
 

@@ -2,6 +2,8 @@
 package io.postrider.jdbc;
 
 import io.postrider.OutboxException;
+import io.postrider.internal.Sql;
+import io.postrider.ops.Retention;
 import io.postrider.relay.Feed;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
@@ -23,16 +25,14 @@ public final class OrderedFeed implements Feed {
     private final DataSource dataSource;
     private final Sql sql;
     private final OrderedSettings settings;
+    private final Retention retention;
 
     private OrderedFeed(Builder builder) {
         dataSource = builder.dataSource;
         sql = new Sql(builder.tables);
         settings = new OrderedSettings(
-                builder.group,
-                List.copyOf(builder.streams),
-                builder.lease,
-                builder.statementTimeout,
-                builder.keepHistory);
+                builder.group, List.copyOf(builder.streams), builder.lease, builder.statementTimeout);
+        retention = new Retention(dataSource, builder.tables, builder.keepHistory);
     }
 
     /** All streams that no other group has claimed, with default settings. */
@@ -45,7 +45,8 @@ public final class OrderedFeed implements Feed {
     }
 
     /** What the parts of one membership share. */
-    record Parts(OrderedSettings settings, Ownership ownership, ShardStatements statements) {}
+    record Parts(
+            OrderedSettings settings, Ownership ownership, ShardStatements statements, Housekeeping housekeeping) {}
 
     @Override
     public Membership join(Joining joining) {
@@ -62,7 +63,7 @@ public final class OrderedFeed implements Feed {
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),
                 joining.onePass() ? ShardStatements.Wants.DRAIN : ShardStatements.Wants.SHARDS,
-                new Parts(settings, ownership, statements),
+                new Parts(settings, ownership, statements, new Housekeeping(retention::run, System::nanoTime)),
                 intakes,
                 System::nanoTime);
         try {
@@ -127,6 +128,16 @@ public final class OrderedFeed implements Feed {
         /** How long the database may be silent during one statement of a loop. */
         public Builder statementTimeout(Duration statementTimeout) {
             this.statementTimeout = Objects.requireNonNull(statementTimeout, "statementTimeout");
+            return this;
+        }
+
+        /** How long delivered events stay in the history, in whole days; 7 days by default. */
+        public Builder keepHistory(Duration keepHistory) {
+            if (keepHistory.compareTo(Duration.ofDays(1)) < 0) {
+                throw new IllegalArgumentException("The history is kept in whole days, so " + keepHistory
+                        + " is too short. Give a day or more, or turn the history off for the stream.");
+            }
+            this.keepHistory = keepHistory;
             return this;
         }
 

@@ -67,12 +67,22 @@ final class OrderedIntake implements Intake {
             due = apart.nextDue();
         }
         if (!free.isEmpty()) {
-            Taken rest = read(free, demand, demand.rows());
+            Taken rest = readOrGiveBack(free, demand, deliveries);
             deliveries.addAll(rest.deliveries());
             more = rest.more();
             due = earlier(due, rest.nextDue());
         }
         return new Taken(deliveries, more, due);
+    }
+
+    /** If it fails, what the read before it brought has been handed to nobody and must not count as taken. */
+    private Taken readOrGiveBack(Map<Integer, Long> shards, Demand demand, List<Delivery> before) {
+        try {
+            return read(shards, demand, demand.rows());
+        } catch (RuntimeException e) {
+            release(before);
+            throw e;
+        }
     }
 
     private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {

@@ -36,8 +36,11 @@ final class OrderedMembership implements Membership {
     private final Ownership ownership;
     private final IntFunction<Intake> intakes;
     private final LongSupplier ticker;
+    private final Housekeeping housekeeping;
     private final Map<Long, Sighting> sightings = new HashMap<>();
+    private final StandBack standBack = new StandBack();
     private volatile Wants wants;
+    private Wants asking;
 
     /** How long, on this process's own clock, a peer has not moved. */
     private record Sighting(long beat, long since) {}
@@ -46,11 +49,13 @@ final class OrderedMembership implements Membership {
             String name, Wants wants, OrderedFeed.Parts parts, IntFunction<Intake> intakes, LongSupplier ticker) {
         this.name = name;
         this.wants = wants;
+        this.asking = wants;
         this.statements = parts.statements();
         this.settings = parts.settings();
         this.ownership = parts.ownership();
         this.intakes = intakes;
         this.ticker = ticker;
+        this.housekeeping = parts.housekeeping();
     }
 
     /** Joins, and takes what is free at once. */
@@ -78,16 +83,21 @@ final class OrderedMembership implements Membership {
     public void tick(Report report) {
         try {
             long before = ticker.getAsLong();
-            Survey survey = statements.tick(ownership.member(), wants, report);
+            Survey survey = statements.tick(ownership.member(), asking, report);
             if (!survey.renewed()) {
                 log.warn("Relay {} was taken for dead; it joins anew and others go on with its events", name);
-                ownership.joined(statements.join(name, wants));
+                ownership.joined(statements.join(name, asking));
                 return;
             }
             ownership.renewed(before + settings.right().toNanos());
-            ownership.retain(owned(survey));
-            boolean someDied = declareDead(survey.peers());
-            giveAndTake(someDied ? statements.tick(ownership.member(), wants, report) : survey);
+            Map<Integer, Long> owned = owned(survey);
+            ownership.retain(owned);
+            boolean changed = declareDead(survey.peers()) | releaseForgotten(owned);
+            giveAndTake(changed ? statements.tick(ownership.member(), asking, report) : survey);
+            asking = asked(report, survey.peers());
+            if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
+                housekeeping.whenOwner();
+            }
         } catch (FeedException e) {
             // What was seen before an outage says nothing about who lived through it.
             sightings.clear();
@@ -108,6 +118,16 @@ final class OrderedMembership implements Membership {
         } finally {
             statements.close();
         }
+    }
+
+    private Wants asked(Report report, List<Peer> peers) {
+        List<Peer> others =
+                peers.stream().filter(peer -> peer.id() != ownership.member()).toList();
+        boolean back = wants == Wants.SHARDS && standBack.now(report.closed(), others, ticker.getAsLong());
+        if (back && asking == Wants.SHARDS) {
+            log.warn("Relay {} stands back for 30 s: others reach what it cannot ({})", name, report.closed());
+        }
+        return back ? Wants.REST : wants;
     }
 
     private Map<Integer, Long> owned(Survey survey) {
@@ -138,8 +158,22 @@ final class OrderedMembership implements Membership {
         return someDied;
     }
 
+    /**
+     * Gives up what the table says is this relay's but it does not know of: the answer to a take was lost, a release
+     * failed, or a loop found the lease run out before it was renewed. Nobody else could ever take it. It is not simply
+     * kept, since a release of before may still be on its way: taking it anew raises the epoch, and that comes too late.
+     */
+    private boolean releaseForgotten(Map<Integer, Long> owned) {
+        Map<Integer, Long> forgotten = new HashMap<>(owned);
+        forgotten.keySet().removeAll(ownership.all().keySet());
+        if (!forgotten.isEmpty()) {
+            statements.release(ownership.member(), forgotten);
+        }
+        return !forgotten.isEmpty();
+    }
+
     private void giveAndTake(Survey survey) {
-        Shares shares = Shares.of(ownership.member(), wants, survey, ownership.size());
+        Shares shares = Shares.of(ownership.member(), asking, survey, ownership.size());
         if (shares.surplus() > 0) {
             leaveSurplus(shares.surplus());
         } else {

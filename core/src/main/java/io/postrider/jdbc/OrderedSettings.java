@@ -5,8 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** How an ordered feed shares its work; made by {@link OrderedFeed#builder}. */
-record OrderedSettings(
-        String group, List<StreamSettings> streams, Duration lease, Duration statementTimeout, Duration keepHistory) {
+record OrderedSettings(String group, List<StreamSettings> streams, Duration lease, Duration statementTimeout) {
     static final String DEFAULT_GROUP = "default";
     private static final Duration LONGEST_TICK = Duration.ofMillis(500);
 

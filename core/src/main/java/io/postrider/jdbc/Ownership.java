@@ -67,6 +67,10 @@ final class Ownership {
         return new TreeMap<>(epochs);
     }
 
+    boolean owns(int shard) {
+        return epochs.containsKey(shard);
+    }
+
     int size() {
         return epochs.size();
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.internal.Sql;
 import io.postrider.relay.Membership;
+import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,6 +12,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The statements on the tables of relays and shards, over a connection of their own. For one thread. */
 final class ShardStatements implements AutoCloseable {
@@ -30,8 +34,13 @@ final class ShardStatements implements AutoCloseable {
         DRAIN
     }
 
-    /** Another relay as it was seen; {@code past}: its lease has run out by the database's clock. */
-    record Peer(long id, long beat, Wants wants, boolean past, Duration ttl) {}
+    /**
+     * A relay as it was seen.
+     *
+     * @param past whether its lease has run out by the database's clock
+     * @param closed streams whose destination does not answer it
+     */
+    record Peer(long id, long beat, Wants wants, boolean past, Duration ttl, Set<String> closed) {}
 
     /** A shard as it was seen; owner 0: nobody. */
     record Seen(int shard, long owner, long epoch) {}
@@ -160,6 +169,10 @@ final class ShardStatements implements AutoCloseable {
         session.close();
     }
 
+    private static Set<String> texts(@Nullable Array array) throws SQLException {
+        return array == null ? Set.of() : Set.of((String[]) array.getArray());
+    }
+
     private static Survey survey(ResultSet rows) throws SQLException {
         boolean renewed = false;
         List<Peer> peers = new ArrayList<>();
@@ -173,7 +186,8 @@ final class ShardStatements implements AutoCloseable {
                             rows.getLong(3),
                             Wants.valueOf(rows.getString(4)),
                             rows.getBoolean(5),
-                            Duration.ofMillis(rows.getInt(7))));
+                            Duration.ofMillis(rows.getInt(7)),
+                            texts(rows.getArray(8))));
                 default -> shards.add(new Seen(rows.getInt(6), rows.getLong(2), rows.getLong(3)));
             }
         }

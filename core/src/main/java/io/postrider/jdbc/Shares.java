@@ -34,11 +34,14 @@ record Shares(List<Seen> free, int surplus) {
             case REST -> 0;
             case DRAIN -> Ownership.SHARDS;
             case SHARDS -> {
-                long others = peers.stream()
+                List<Long> others = peers.stream()
                         .filter(peer -> peer.id() != me && peer.wants() == Wants.SHARDS && !peer.past())
-                        .count();
-                int sharing = (int) others + 1;
-                yield (Ownership.SHARDS + sharing - 1) / sharing;
+                        .map(Peer::id)
+                        .toList();
+                int sharing = others.size() + 1;
+                long before = others.stream().filter(id -> id < me).count();
+                // What cannot be divided goes to those who came first, one each.
+                yield Ownership.SHARDS / sharing + (before < Ownership.SHARDS % sharing ? 1 : 0);
             }
         };
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ final class Courier {
     void carry(Delivery delivery) {
         CompletionStage<?> sent;
         try {
-            sent = publisher.publish(delivery.event());
+            sent = Objects.requireNonNull(publisher.publish(delivery.event()), "The publisher returned no stage");
         } catch (RuntimeException | LinkageError e) {
             answers.accept(new Answer(delivery, e));
             return;

@@ -33,7 +33,7 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
                     line(String.valueOf(known.getMessage())),
                     known instanceof DestinationDownException down ? down.retryAfter() : Optional.empty());
         }
-        String name = cause.getClass().getSimpleName();
+        String name = name(cause.getClass());
         String message = cause.getMessage() == null ? name : name + ": " + cause.getMessage();
         return new Failure(Fault.EVENT_RETRYABLE, name, line(message), Optional.empty());
     }
@@ -53,6 +53,11 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
         return known instanceof DestinationDownException ? Fault.DESTINATION : Fault.EVENT_RETRYABLE;
     }
 
+    /** An anonymous class has no name of its own. */
+    private static String name(Class<?> type) {
+        return type.isAnonymousClass() ? name(type.getSuperclass()) : type.getSimpleName();
+    }
+
     private static Throwable unwrapped(Throwable thrown) {
         Throwable cause = thrown;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
@@ -63,7 +68,11 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
     }
 
     private static String line(String message) {
-        String line = message.replaceAll("\\p{Cntrl}+", " ").strip();
-        return line.length() <= MAX_MESSAGE ? line : line.substring(0, MAX_MESSAGE - 1) + "…";
+        String line = message.replaceAll("[\\p{Cc}\\u2028\\u2029]+", " ").strip();
+        if (line.length() <= MAX_MESSAGE) {
+            return line;
+        }
+        int end = MAX_MESSAGE - 1;
+        return line.substring(0, Character.isHighSurrogate(line.charAt(end - 1)) ? end - 1 : end) + "…";
     }
 }

@@ -17,6 +17,9 @@ import java.util.random.RandomGenerator;
  * <p>An outage of the destination is no attempt and is not governed by this.
  */
 public final class RetryPolicy {
+    /** Explicit delays are not cut. */
+    private static final Duration NEVER_CUT = Duration.ofMillis(Long.MAX_VALUE);
+
     private final List<Duration> delays;
     private final double factor;
     private final Duration max;
@@ -33,7 +36,7 @@ public final class RetryPolicy {
 
     /** Delay n is first × 2^(n−1), at most {@code max}; 5 attempts and no jitter unless changed. */
     public static RetryPolicy exponential(Duration first, Duration max) {
-        positive("first delay", first);
+        atLeastAMillisecond("first delay", first);
         if (max.compareTo(first) < 0) {
             throw new IllegalArgumentException(
                     "The longest delay (" + max + ") is shorter than the first (" + first + "). Swap or raise it.");
@@ -46,8 +49,8 @@ public final class RetryPolicy {
         if (delays.length == 0) {
             throw new IllegalArgumentException("No delay was given. Give at least one.");
         }
-        Arrays.stream(delays).forEach(delay -> positive("delay", delay));
-        return new RetryPolicy(List.of(delays), 1, Duration.ofDays(365), 0, delays.length + 1);
+        Arrays.stream(delays).forEach(delay -> atLeastAMillisecond("delay", delay));
+        return new RetryPolicy(List.of(delays), 1, NEVER_CUT, 0, delays.length + 1);
     }
 
     /** 2 s doubling to 10 min, ±20 %, 5 attempts. */
@@ -74,7 +77,7 @@ public final class RetryPolicy {
 
     /** By how much each delay of an exponential policy exceeds the one before. */
     public RetryPolicy factor(double factor) {
-        if (delays.size() > 1) {
+        if (max.equals(NEVER_CUT)) {
             throw new IllegalArgumentException("A policy of explicit delays has no factor.");
         }
         if (!(factor >= 1 && factor <= 100)) {
@@ -119,9 +122,9 @@ public final class RetryPolicy {
         return Duration.ofMillis(Math.round(delay(failed).toMillis() * spread));
     }
 
-    private static void positive(String what, Duration duration) {
-        if (duration.isNegative() || duration.isZero()) {
-            throw new IllegalArgumentException("The " + what + " is " + duration + ". Give more than zero.");
+    private static void atLeastAMillisecond(String what, Duration duration) {
+        if (duration.compareTo(Duration.ofMillis(1)) < 0) {
+            throw new IllegalArgumentException("The " + what + " is " + duration + ". Give a millisecond or more.");
         }
     }
 }

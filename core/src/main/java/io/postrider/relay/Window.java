@@ -33,10 +33,10 @@ public record Window(int rows, long bytes) {
     }
 
     int totalRows() {
-        return rows * STREAMS;
+        return (int) Math.min((long) rows * STREAMS, Integer.MAX_VALUE);
     }
 
     long totalBytes() {
-        return bytes * STREAMS;
+        return bytes > Long.MAX_VALUE / STREAMS ? Long.MAX_VALUE : bytes * STREAMS;
     }
 }

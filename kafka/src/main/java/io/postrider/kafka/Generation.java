@@ -35,6 +35,7 @@ final class Generation {
     private final Consumer<Generation> onBroken;
     private final Set<Send> unanswered = ConcurrentHashMap.newKeySet();
     private final Set<String> known = ConcurrentHashMap.newKeySet();
+    private volatile boolean delivered;
     private volatile @Nullable Function<String, ? extends PublishException> ending;
 
     /**
@@ -114,8 +115,9 @@ final class Generation {
         return unanswered.stream().allMatch(send -> send.unansweredFor(nanos, now));
     }
 
-    boolean idle() {
-        return unanswered.isEmpty();
+    /** Whether it has ever delivered anything. */
+    boolean hasDelivered() {
+        return delivered;
     }
 
     /**
@@ -153,6 +155,7 @@ final class Generation {
         public void onCompletion(RecordMetadata where, @Nullable Exception error) {
             unanswered.remove(send);
             if (error == null) {
+                delivered = true;
                 send.taken(where);
             } else if (Thread.currentThread() == caller && !returned && error instanceof RuntimeException refusal) {
                 offer = refused(send, refusal);

@@ -4,6 +4,7 @@ package io.postrider.kafka;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.relay.Publisher;
+import io.postrider.relay.RelayListener;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -16,6 +17,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Delivers events to Kafka; the topic is the stream unless mapped, the record's key is the event's key.
@@ -34,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * which one must not block either.
  */
 public final class KafkaPublisher implements Publisher {
+    private static final Logger log = LoggerFactory.getLogger(KafkaPublisher.class);
+
     private final ProducerSettings settings;
     private final Records records;
     private final @Nullable String deadLetterTopic;
@@ -96,6 +101,34 @@ public final class KafkaPublisher implements Publisher {
                     + " cannot be sent to one. Call deadLetterTopic(..) on the builder.");
         }
         return send(topic, () -> records.dead(event, topic, code, message));
+    }
+
+    /**
+     * Has a relay send a copy of every dead event to the dead-letter topic: give it to the relay's {@code listener}.
+     *
+     * <p>A copy, best effort: the dead letter itself stays in the database until a person acts on it.
+     *
+     * @throws OutboxException if the publisher was built without a dead-letter topic
+     */
+    public RelayListener deadLetterCopies() {
+        if (deadLetterTopic == null) {
+            throw new OutboxException("No dead-letter topic was set, so there is nowhere to copy dead letters to. Call"
+                    + " deadLetterTopic(..) on the builder.");
+        }
+        return new RelayListener() {
+            @Override
+            public void dead(OutboxEvent event, int failed, String code, String message) {
+                var unused = publishDead(event, code, message).whenComplete((done, failure) -> {
+                    if (failure != null) {
+                        log.warn(
+                                "No copy of dead {} reached topic {}: {}",
+                                event,
+                                deadLetterTopic,
+                                failure.getMessage());
+                    }
+                });
+            }
+        };
     }
 
     private CompletionStage<?> send(String where, Supplier<ProducerRecord<byte[], byte[]>> record) {

@@ -19,6 +19,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The producer in use, those that are being replaced, and the watchdog that replaces them.
@@ -48,6 +49,9 @@ final class Producers {
     private boolean opening;
     private int opened;
     private long openedAt;
+
+    // Only one thread opens at a time.
+    private volatile int failedLast;
 
     /** Opens the first producer, so that wrong settings fail here. */
     Producers(ProducerSettings settings) {
@@ -195,7 +199,7 @@ final class Producers {
             retired.add(generation);
             current = null;
         }
-        LOG.warn("A Kafka producer can send no more and is replaced.");
+        LOG.atLevel(levelFor(generation)).log("A Kafka producer can send no more and is replaced.");
         replace(null);
     }
 
@@ -209,9 +213,15 @@ final class Producers {
             opening = true;
         }
         if (doubtful != null) {
-            LOG.warn("Kafka gave no answer for {}: the producer is replaced.", settings.sendTimeout());
+            LOG.atLevel(levelFor(doubtful))
+                    .log("Kafka gave no answer for {}: the producer is replaced.", settings.sendTimeout());
         }
         inBackground(this::open);
+    }
+
+    /** In an outage producers follow one another without a delivery: only the first is news. */
+    private static Level levelFor(Generation generation) {
+        return generation.hasDelivered() ? Level.WARN : Level.DEBUG;
     }
 
     private void inBackground(Runnable task) {
@@ -231,7 +241,9 @@ final class Producers {
         try {
             fresh = new Generation(settings.open(number), failures, this::broken);
         } catch (RuntimeException e) {
-            LOG.warn("A fresh Kafka producer could not be opened, and is tried again: {}", e.getMessage());
+            LOG.atLevel(number == failedLast + 1 ? Level.DEBUG : Level.WARN)
+                    .log("A fresh Kafka producer could not be opened, and is tried again: {}", e.getMessage());
+            failedLast = number;
         }
         synchronized (this) {
             opening = false;

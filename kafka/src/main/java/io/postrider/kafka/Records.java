@@ -43,9 +43,9 @@ final class Records {
     /** The record that tells a dead letter's readers what could not be delivered, and why. */
     ProducerRecord<byte[], byte[]> dead(OutboxEvent event, String deadLetterTopic, String code, String message) {
         Headers headers = headers(event);
-        add(headers, "postrider-error-code", code);
-        add(headers, "postrider-error-message", message.substring(0, Math.min(message.length(), LONGEST_ERROR)));
-        add(headers, "postrider-stream", event.stream());
+        add(headers, HeaderNames.ERROR_CODE, code);
+        add(headers, HeaderNames.ERROR_MESSAGE, message.substring(0, Math.min(message.length(), LONGEST_ERROR)));
+        add(headers, HeaderNames.STREAM, event.stream());
         return record(deadLetterTopic, event, headers);
     }
 
@@ -76,12 +76,12 @@ final class Records {
 
     private Headers headers(OutboxEvent event) {
         Headers headers = new RecordHeaders(List.of());
-        add(headers, "postrider-event-id", event.id().toString());
-        add(headers, "postrider-event-type", event.type());
-        event.aggregateType().ifPresent(type -> add(headers, "postrider-aggregate-type", type));
-        event.aggregateId().ifPresent(id -> add(headers, "postrider-aggregate-id", id));
-        add(headers, "postrider-occurred-at", event.occurredAt().toString());
-        format.contentType(event).ifPresent(type -> add(headers, "content-type", type));
+        add(headers, HeaderNames.EVENT_ID, event.id().toString());
+        add(headers, HeaderNames.EVENT_TYPE, event.type());
+        event.aggregateType().ifPresent(type -> add(headers, HeaderNames.AGGREGATE_TYPE, type));
+        event.aggregateId().ifPresent(id -> add(headers, HeaderNames.AGGREGATE_ID, id));
+        add(headers, HeaderNames.OCCURRED_AT, event.occurredAt().toString());
+        format.contentType(event).ifPresent(type -> add(headers, HeaderNames.CONTENT_TYPE, type));
         event.headers().forEach((name, value) -> add(headers, name, value));
         return headers;
     }

@@ -16,6 +16,7 @@ final class TopicProbe {
     private final Deque<Send> waiting = new ArrayDeque<>();
     private boolean ended;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
+    private long movedAt = System.nanoTime();
 
     TopicProbe(String topic) {
         this.topic = topic;
@@ -43,12 +44,14 @@ final class TopicProbe {
     synchronized void removeHead() {
         waiting.removeFirst();
         pauseMillis = FIRST_PAUSE_MILLIS;
+        movedAt = System.nanoTime();
     }
 
-    /** Takes out those that have waited this long. */
+    /** Takes out those that have waited this long; none while the queue moves, as then its turn comes. */
     synchronized List<Send> expired(long nanos, long now) {
         List<Send> expired = new ArrayList<>();
-        while (!waiting.isEmpty() && waiting.peekFirst().waitingFor(nanos, now)) {
+        boolean stuck = now - movedAt >= nanos;
+        while (stuck && !waiting.isEmpty() && waiting.peekFirst().waitingFor(nanos, now)) {
             expired.add(waiting.removeFirst());
         }
         return expired;

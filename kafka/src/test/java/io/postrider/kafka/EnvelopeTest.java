@@ -76,7 +76,7 @@ class EnvelopeTest {
                 .id(ID)
                 .aggregate(hostile, hostile)
                 .json("1")
-                .buildUnchecked();
+                .buildStored();
 
         JsonNode envelope = JSON.readTree(text(event));
 

@@ -28,22 +28,10 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class KafkaPublisherTest {
-    private static KafkaServer kafka;
-
-    @BeforeAll
-    static void start() {
-        kafka = KafkaServer.builder().autoCreateTopics(false).start();
-    }
-
-    @AfterAll
-    static void stop() {
-        kafka.close();
-    }
+    private static final KafkaServer kafka = SharedBroker.KAFKA;
 
     @Test
     void a_record_has_the_events_key_payload_and_headers_and_nothing_else() {

@@ -6,6 +6,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.UnknownHostException;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,11 @@ final class LoopbackPort implements AutoCloseable {
     }
 
     static InetAddress address() {
-        return InetAddress.getLoopbackAddress();
+        try {
+            return InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("Four bytes are an address", e);
+        }
     }
 
     private static @Nullable DatagramSocket tryReserve(int port) {

@@ -67,7 +67,7 @@ class KafkaServerTest {
                 kafka.resume();
                 answer.get(20, TimeUnit.SECONDS);
             }
-            assertThatThrownBy(() -> send(address, "nowhere", "x")).hasStackTraceContaining("nowhere");
+            assertThatThrownBy(() -> sendWithin(500, address, "nowhere", "x")).hasStackTraceContaining("nowhere");
             broker = new OsProcess(kafka.pid());
         }
         assertThat(broker.isGone()).isTrue();
@@ -75,7 +75,12 @@ class KafkaServerTest {
 
     private static void send(String address, String topic, String value)
             throws InterruptedException, ExecutionException {
-        try (KafkaProducer<String, String> producer = producer(address, 3_000)) {
+        sendWithin(20_000, address, topic, value);
+    }
+
+    private static void sendWithin(int millis, String address, String topic, String value)
+            throws InterruptedException, ExecutionException {
+        try (KafkaProducer<String, String> producer = producer(address, millis)) {
             producer.send(new ProducerRecord<>(topic, value)).get();
         }
     }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.jdbc;
+package io.postrider.internal;
 
 import io.postrider.table.TableNames;
 
 /**
- * Every statement on the tables of events, relays and shards, composed once.
+ * Every statement of the outbox and the relays, composed once; those of operators are in {@link OperatorSql}.
  *
  * <p>Time is {@code clock_timestamp()}: {@code now()} stands still within a transaction. Each statement is a transaction
  * of its own.
  */
-final class Sql {
-    final String append;
-    final String read;
-    final String settle;
-    final String settleWithHistory;
-    final String settleWithOverflow;
-    final String verdict;
-    final String register;
-    final String declare;
-    final String makeShards;
-    final String join;
-    final String tick;
-    final String declareDead;
-    final String takeShards;
-    final String releaseShards;
-    final String leave;
+public final class Sql {
+    public final String append;
+    public final String read;
+    public final String settle;
+    public final String settleWithHistory;
+    public final String settleWithOverflow;
+    public final String verdict;
+    public final String register;
+    public final String declare;
+    public final String makeShards;
+    public final String join;
+    public final String tick;
+    public final String declareDead;
+    public final String takeShards;
+    public final String releaseShards;
+    public final String leave;
 
-    Sql(TableNames tables) {
+    public Sql(TableNames tables) {
         append = with(tables, APPEND);
         read = with(tables, READ);
         settle = with(tables, SETTLE);
@@ -70,8 +70,8 @@ final class Sql {
      * <p>Always from the beginning: rows that were committed late, requeued or resumed are found at once and in order.
      * What is in flight is left out by its id, what stands behind a held row by its key; both in hashed form, since an
      * anti-join would be sorted before the LIMIT. All filters stand inside the LIMITs: what may not be sent must not fill
-     * the window. The LATERAL parts give the rows of one key one after the other, so that cutting them off anywhere leaves
-     * no gap.
+     * the window. The LATERAL parts give the rows of one key one after the other, and what may be older comes first, so
+     * that cutting them off anywhere leaves no gap.
      */
     private static final String READ = """
             WITH RECURSIVE
@@ -115,7 +115,16 @@ final class Sql {
                 GROUP BY e.shard, e.stream, e.event_key
             ),
             candidate AS (
+                -- Arrived late, and older than what holds their key.
                 SELECT 0 AS rank, m.turn, m.epoch, e.*
+                FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
+                    SELECT * FROM {event} e
+                    WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
+                      AND e.event_key = h.event_key
+                      AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
+                    ORDER BY e.id LIMIT ?) e
+                UNION ALL
+                SELECT 1, m.turn, m.epoch, e.*
                 FROM asked a CROSS JOIN mine m CROSS JOIN LATERAL (
                     SELECT * FROM {event} e
                     WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT clock_timestamp())
@@ -125,16 +134,14 @@ final class Sql {
                       AND (a.adopts OR e.stream IN (SELECT stream FROM {stream}))
                       AND NOT EXISTS (SELECT FROM held h
                                       WHERE h.stream = e.stream AND h.event_key = e.event_key AND h.id < e.id)
+                      -- Delayed, and not yet sent before: it goes when no older row of its shard is left to be read,
+                      -- of whatever key, since to look for its own would cost a walk through the backlog.
+                      AND (e.holds OR e.event_key IS NULL OR NOT EXISTS (
+                          SELECT FROM {event} p
+                          WHERE p.status = 'PENDING' AND p.stream = e.stream AND p.shard = e.shard AND p.id < e.id
+                            AND p.id NOT IN (SELECT unnest(in_flight) FROM asked)
+                            AND (p.stream, coalesce(p.event_key, '')) NOT IN (SELECT stream, event_key FROM held)))
                     ORDER BY e.due_at, e.id LIMIT ?) e
-                UNION ALL
-                -- Arrived late, and older than what holds their key.
-                SELECT 1, m.turn, m.epoch, e.*
-                FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
-                    SELECT * FROM {event} e
-                    WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
-                      AND e.event_key = h.event_key
-                      AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
-                    ORDER BY e.id LIMIT ?) e
                 UNION ALL
                 SELECT 2, m.turn, m.epoch, e.*
                 FROM mine m CROSS JOIN open o CROSS JOIN LATERAL (
@@ -275,13 +282,13 @@ final class Sql {
                 WHERE id = ? AND NOT pg_is_in_recovery() RETURNING id
             )
             SELECT 'ME' AS kind, me.id AS relay, NULL::bigint AS number, NULL::text AS wants, false AS past,
-                   NULL::smallint AS shard, NULL::integer AS ttl_ms
+                   NULL::smallint AS shard, NULL::integer AS ttl_ms, NULL::text[] AS closed
             FROM me
             UNION ALL
-            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms
+            SELECT 'RELAY', r.id, r.beat, r.wants, r.lease_until < clock_timestamp(), NULL, r.ttl_ms, r.closed
             FROM {relay} r WHERE r.relay_group = ?
             UNION ALL
-            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL FROM {shard} s WHERE s.relay_group = ?
+            SELECT 'SHARD', s.owner, s.epoch, NULL, false, s.shard, NULL, NULL FROM {shard} s WHERE s.relay_group = ?
             """;
 
     /** Only whoever has seen its last beat may declare a relay dead, so a renewal in between saves it. */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.internal;
+
+import io.postrider.table.TableNames;
+
+/**
+ * Every statement of operators and of retention, composed once. What a person changes is tested by status and revision,
+ * so that nobody acts on a row that has changed since it was looked at, and is audited in the same statement.
+ */
+public final class OperatorSql {
+    public final String findDead;
+    public final String attempts;
+    public final String requeue;
+    public final String discard;
+    public final String discardToOverflow;
+    public final String unhold;
+    public final String pause;
+    public final String resume;
+    public final String prepareHistory;
+    public final String dropHistory;
+    public final String pruneOverflow;
+    public final String pruneAttempts;
+
+    public OperatorSql(TableNames tables) {
+        findDead = with(tables, FIND_DEAD);
+        attempts = with(tables, ATTEMPTS);
+        requeue = with(tables, REQUEUE);
+        discard = with(tables, DISCARD).replace("{kept in}", tables.history());
+        discardToOverflow = with(tables, DISCARD).replace("{kept in}", tables.historyOverflow());
+        unhold = with(tables, UNHOLD);
+        pause = with(tables, PAUSE);
+        resume = with(tables, RESUME);
+        prepareHistory = "SELECT " + tables.historyPrepare() + "(?)";
+        dropHistory = "SELECT " + tables.historyDrop() + "(? * interval '1 second')";
+        pruneOverflow = "DELETE FROM " + tables.historyOverflow()
+                + " WHERE settled_at < clock_timestamp() - ? * interval '1 second'";
+        pruneAttempts = with(tables, PRUNE_ATTEMPTS);
+    }
+
+    private static String with(TableNames tables, String template) {
+        return template.replace("{event}", tables.event())
+                .replace("{attempt}", tables.attempt())
+                .replace("{stream}", tables.stream())
+                .replace("{audit}", tables.audit());
+    }
+
+    private static final String FIND_DEAD = """
+            SELECT e.id, e.event_id, e.revision, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,
+                   e.status, e.holds, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
+                   e.last_attempt_at
+            FROM {event} e
+            WHERE e.status IN ('DEAD', 'UNKNOWN') AND e.id > ?
+              AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_key = ?)
+              AND (?::text IS NULL OR e.event_type = ?) AND (?::text IS NULL OR e.last_error_code = ?)
+              AND (?::uuid IS NULL OR e.event_id = ?)
+            ORDER BY e.id LIMIT ?
+            """;
+
+    private static final String ATTEMPTS = """
+            SELECT attempted_at, relay, error_code, error_message FROM {attempt} WHERE event_id = ? ORDER BY id
+            """;
+
+    /** As it was on the day it was appended, but for its revision: it goes before all later events of its key. */
+    private static final String REQUEUE = """
+            WITH given AS (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)),
+            locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e JOIN given g ON g.id = e.id ORDER BY e.id FOR UPDATE OF e
+            ),
+            changed AS (
+                UPDATE {event} e
+                SET status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0,
+                    due_at = clock_timestamp(), updated_at = clock_timestamp()
+                FROM given g JOIN locked l ON l.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.status IN ('DEAD', 'UNKNOWN')
+                RETURNING e.event_id, e.stream
+            )
+            INSERT INTO {audit} (who, action, stream, event_id, reason)
+            SELECT ?, 'requeue', c.stream, c.event_id, ? FROM changed c
+            """;
+
+    private static final String DISCARD = """
+            WITH given AS (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)),
+            locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e JOIN given g ON g.id = e.id ORDER BY e.id FOR UPDATE OF e
+            ),
+            gone AS (
+                DELETE FROM {event} e USING given g, locked l
+                WHERE l.id = g.id AND e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.status IN ('DEAD', 'UNKNOWN')
+                RETURNING e.*
+            ),
+            kept AS (
+                INSERT INTO {kept in} (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
+                    payload, payload_kept, content_type, headers, occurred_at, attempt_count, last_error_code,
+                    last_error_message, created_at, outcome, settled_at, settled_by)
+                SELECT g.id, g.event_id, g.stream, g.event_key, g.event_type, g.aggregate_type, g.aggregate_id,
+                       g.payload, true, g.content_type, g.headers, g.occurred_at, g.attempt_count,
+                       g.last_error_code, g.last_error_message, g.created_at, 'DISCARDED', clock_timestamp(), ?
+                FROM gone g
+            )
+            INSERT INTO {audit} (who, action, stream, event_id, reason)
+            SELECT ?, 'discard', g.stream, g.event_id, ? FROM gone g
+            """;
+
+    private static final String UNHOLD = """
+            WITH given AS (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)),
+            locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e JOIN given g ON g.id = e.id ORDER BY e.id FOR UPDATE OF e
+            ),
+            changed AS (
+                UPDATE {event} e SET holds = false, revision = e.revision + 1, updated_at = clock_timestamp()
+                FROM given g JOIN locked l ON l.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.status IN ('DEAD', 'UNKNOWN') AND e.holds
+                RETURNING e.event_id, e.stream
+            )
+            INSERT INTO {audit} (who, action, stream, event_id, reason)
+            SELECT ?, 'unhold', c.stream, c.event_id, ? FROM changed c
+            """;
+
+    private static final String PAUSE = """
+            WITH changed AS (
+                UPDATE {stream} SET paused_at = clock_timestamp(), paused_by = ?, pause_reason = ?
+                WHERE stream = ? AND paused_at IS NULL RETURNING stream
+            )
+            INSERT INTO {audit} (who, action, stream, reason) SELECT ?, 'pause', c.stream, ? FROM changed c
+            """;
+
+    private static final String RESUME = """
+            WITH changed AS (
+                UPDATE {stream} SET paused_at = NULL, paused_by = NULL, pause_reason = NULL
+                WHERE stream = ? AND paused_at IS NOT NULL RETURNING stream
+            )
+            INSERT INTO {audit} (who, action, stream, reason) SELECT ?, 'resume', c.stream, ? FROM changed c
+            """;
+
+    /** Attempts of events that are still undelivered are kept, however old. */
+    private static final String PRUNE_ATTEMPTS = """
+            DELETE FROM {attempt} WHERE id IN (
+                SELECT a.id FROM {attempt} a
+                WHERE a.attempted_at < clock_timestamp() - ? * interval '1 second'
+                  AND NOT EXISTS (SELECT FROM {event} e WHERE e.event_id = a.event_id)
+                LIMIT 10000)
+            """;
+}

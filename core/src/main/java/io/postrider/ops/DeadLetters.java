@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.ops;
+
+import io.postrider.OutboxException;
+import io.postrider.internal.OperatorSql;
+import io.postrider.table.TableNames;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Events that are dead, and what a person can do about them.
+ *
+ * <pre>{@code
+ * List<DeadLetter> page = deadLetters.find(DeadLetterQuery.all().stream("order-events"));
+ * deadLetters.requeue(page, new Actor("kim", "consumer fixed in 2.4.1"));
+ * }</pre>
+ *
+ * <p>An action applies to those that are still as they were found, and says to how many; it is audited in the same
+ * transaction. Thread-safe.
+ */
+public final class DeadLetters {
+    private static final String NO_PARTITION = "23514";
+
+    private final DataSource dataSource;
+    private final OperatorSql sql;
+
+    private DeadLetters(DataSource dataSource, TableNames tables) {
+        this.dataSource = dataSource;
+        this.sql = new OperatorSql(tables);
+    }
+
+    public static DeadLetters of(DataSource dataSource) {
+        return of(dataSource, TableNames.ofDefaults());
+    }
+
+    public static DeadLetters of(DataSource dataSource, TableNames tables) {
+        return new DeadLetters(dataSource, tables);
+    }
+
+    /** One failed attempt. */
+    public record Attempt(Instant at, String relay, String errorCode, String errorMessage) {}
+
+    /** A page of dead letters, oldest first. */
+    public List<DeadLetter> find(DeadLetterQuery query) {
+        return run("find dead letters", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.findDead)) {
+                statement.setLong(1, query.afterId());
+                twice(statement, 2, query.stream());
+                twice(statement, 4, query.key());
+                twice(statement, 6, query.type());
+                twice(statement, 8, query.errorCode());
+                statement.setObject(10, query.eventId());
+                statement.setObject(11, query.eventId());
+                statement.setInt(12, query.limit());
+                try (ResultSet rows = statement.executeQuery()) {
+                    List<DeadLetter> found = new ArrayList<>();
+                    while (rows.next()) {
+                        found.add(deadLetter(rows));
+                    }
+                    return found;
+                }
+            }
+        });
+    }
+
+    /** The failed attempts of one event, oldest first. */
+    public List<Attempt> attempts(UUID eventId) {
+        return run("read the attempts of event " + eventId, connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.attempts)) {
+                statement.setObject(1, eventId);
+                try (ResultSet rows = statement.executeQuery()) {
+                    List<Attempt> attempts = new ArrayList<>();
+                    while (rows.next()) {
+                        attempts.add(
+                                new Attempt(time(rows, 1), rows.getString(2), rows.getString(3), rows.getString(4)));
+                    }
+                    return attempts;
+                }
+            }
+        });
+    }
+
+    /** Has them delivered again, with all their attempts, before any later event of their key; returns how many. */
+    public int requeue(Collection<DeadLetter> letters, Actor actor) {
+        return act("requeue", sql.requeue, letters, actor.who(), actor.why());
+    }
+
+    /** Removes them for good, into the history; returns how many. */
+    public int discard(Collection<DeadLetter> letters, Actor actor) {
+        try {
+            return act("discard", sql.discard, letters, actor.who(), actor.who(), actor.why());
+        } catch (OutboxException e) {
+            if (e.getCause() instanceof SQLException cause && NO_PARTITION.equals(cause.getSQLState())) {
+                return act("discard", sql.discardToOverflow, letters, actor.who(), actor.who(), actor.why());
+            }
+            throw e;
+        }
+    }
+
+    /** Leaves them dead, but lets later events of their keys go; returns how many. */
+    public int unhold(Collection<DeadLetter> letters, Actor actor) {
+        return act("unhold", sql.unhold, letters, actor.who(), actor.why());
+    }
+
+    private int act(String action, String text, Collection<DeadLetter> letters, String... words) {
+        return run(action + " dead letters", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(text)) {
+                statement.setArray(1, connection.createArrayOf("int8", column(letters, DeadLetter::id)));
+                statement.setArray(2, connection.createArrayOf("uuid", column(letters, DeadLetter::eventId)));
+                statement.setArray(3, connection.createArrayOf("int4", column(letters, DeadLetter::revision)));
+                for (int i = 0; i < words.length; i++) {
+                    statement.setString(4 + i, words[i]);
+                }
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    private static Object[] column(Collection<DeadLetter> letters, Function<DeadLetter, ?> part) {
+        return letters.stream().map(part).toArray();
+    }
+
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private <T> T run(String what, Work<T> work) {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(true);
+            return work.on(connection);
+        } catch (SQLException e) {
+            throw new OutboxException("Could not " + what + ": " + e.getMessage() + ". Nothing was changed.", e);
+        }
+    }
+
+    private static void twice(PreparedStatement statement, int index, @Nullable String value) throws SQLException {
+        statement.setString(index, value);
+        statement.setString(index + 1, value);
+    }
+
+    private static DeadLetter deadLetter(ResultSet rows) throws SQLException {
+        return new DeadLetter(
+                rows.getLong(1),
+                rows.getObject(2, UUID.class),
+                rows.getInt(3),
+                rows.getString(4),
+                Optional.ofNullable(rows.getString(5)),
+                rows.getString(6),
+                Optional.ofNullable(rows.getString(7)),
+                Optional.ofNullable(rows.getString(8)),
+                rows.getBoolean(10),
+                rows.getInt(11),
+                String.valueOf(rows.getString(12)),
+                String.valueOf(rows.getString(13)),
+                time(rows, 14),
+                Optional.ofNullable(rows.getObject(15, OffsetDateTime.class)).map(OffsetDateTime::toInstant));
+    }
+
+    private static Instant time(ResultSet rows, int index) throws SQLException {
+        return rows.getObject(index, OffsetDateTime.class).toInstant();
+    }
+}
