@@ -25,7 +25,7 @@ final class AppendScenario implements Scenario {
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads)));
         Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert"));
-        return new Rounds(options.rounds(), Math.min(millis, 3_000), millis).run(variants, results, progress);
+        return new Rounds(options.rounds(), Math.min(millis / 2, 3_000), millis).run(variants, results, progress);
     }
 
     private static Extra extra(Rig rig, String name) {

@@ -20,8 +20,9 @@ public final class Bench {
         try {
             Options options = Options.parse(args);
             Scenario scenario = scenario(options);
-            new Output(out, options.json())
-                    .print(scenario.measure(line -> err.println("# " + line)).rows());
+            try (Rig rig = Rig.start()) {
+                run(rig, scenario, new Output(out, options.json()), err);
+            }
             return 0;
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());

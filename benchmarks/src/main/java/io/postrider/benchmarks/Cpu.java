@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -100,19 +101,22 @@ final class Cpu {
                             Character.isDigit(path.getFileName().toString().charAt(0)))
                     .toList();
         }
-        for (Path directory : directories) {
-            try {
-                String line = Files.readString(directory.resolve("stat"));
-                // The name in parentheses may itself contain anything.
-                long[] fields = numbers(line.substring(line.lastIndexOf(')') + 2), 1);
-                long ticks = fields[10] + fields[11] + fields[12] + fields[13];
-                stats.add(new Stat(
-                        Long.parseLong(directory.getFileName().toString()), fields[0], ticks / TICKS_PER_SECOND));
-            } catch (IOException ended) {
-                continue;
-            }
-        }
+        directories.forEach(directory -> process(directory).ifPresent(stats::add));
         return stats;
+    }
+
+    private static Optional<Stat> process(Path directory) {
+        try {
+            String line = Files.readString(directory.resolve("stat"));
+            // The name in parentheses may itself contain anything.
+            long[] fields = numbers(line.substring(line.lastIndexOf(')') + 2), 1);
+            long ticks = fields[10] + fields[11] + fields[12] + fields[13];
+            long pid = Long.parseLong(directory.getFileName().toString());
+            return Optional.of(new Stat(pid, fields[0], ticks / TICKS_PER_SECOND));
+        } catch (IOException e) {
+            // It has ended meanwhile.
+            return Optional.empty();
+        }
     }
 
     private static long[] numbers(String line, int from) {

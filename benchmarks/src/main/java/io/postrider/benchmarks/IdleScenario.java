@@ -34,7 +34,9 @@ final class IdleScenario implements Scenario {
             relay.start();
             List<Variant> variants = new ArrayList<>(List.of(new Idle(rig)));
             Results results = new Results("idle", METRIC, wanted, List.of());
-            return new Rounds(options.rounds(), Math.min(seconds, 5), seconds).run(variants, results, progress);
+            new Rounds(options.rounds(), seconds / 4, seconds).run(variants, results, progress);
+            relay.stop();
+            return results;
         }
     }
 

@@ -32,12 +32,12 @@ final class LatencyRound implements Variant {
         return carrier.name();
     }
 
-    /** The first second is not counted: connections, plans and caches are new in each round. */
+    /** What comes first is not counted, a second at most: connections, plans and caches are new in each round. */
     @Override
     public Map<String, Double> round(int events) throws Exception {
         try (Listener listener = new Listener(rig.bootstrapServers())) {
             carrier.open();
-            commit(rate);
+            commit(Math.min(rate, events));
             Cpu.Reading before = rig.cpu().read();
             Map<String, Long> committedAt = commit(events);
             Map<String, Double> cores = Cpu.cores(before, rig.cpu().read());
