@@ -44,21 +44,24 @@ final class Gates {
         final Set<String> tried = new HashSet<>();
     }
 
-    /** The destination is down; returns whether this closed the gate, rather than finding it closed. */
-    synchronized boolean down(String stream, Optional<Duration> retryAfter, long now) {
-        Gate gate = gate(stream);
+    /**
+     * The destination did not take this delivery; returns whether this closed the gate, rather than finding it closed.
+     * What was sent before the gate closed may fail at any time later: that says nothing about the trial under way.
+     */
+    synchronized boolean down(Delivery delivery, Optional<Duration> retryAfter, long now) {
+        Gate gate = gate(delivery.event().stream());
         boolean closes = !gate.closed;
         if (closes) {
             gate.closed = true;
             gate.closedAt = now;
             gate.delay = FIRST_TRIAL;
             gate.trialAt = now + jittered(gate.delay);
-        } else if (gate.trialUnderWay) {
+        } else if (gate.trial == delivery) {
             gate.delay = Math.min(gate.delay * 2, LAST_TRIAL);
             gate.trialAt = now + jittered(gate.delay);
+            gate.trialUnderWay = false;
+            gate.trial = null;
         }
-        gate.trialUnderWay = false;
-        gate.trial = null;
         retryAfter.ifPresent(asked -> gate.trialAt = Math.max(gate.trialAt, now + asked.toNanos()));
         return closes;
     }

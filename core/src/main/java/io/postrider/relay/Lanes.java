@@ -67,6 +67,11 @@ final class Lanes {
         return null;
     }
 
+    /** Whether an earlier event of its key is here, so that this one would have to wait. */
+    boolean wouldWait(Delivery delivery) {
+        return lanes.containsKey(LaneKey.of(delivery));
+    }
+
     /** Since when this delivery is under way, or −1 if it is not (any more). */
     long sentAt(Delivery delivery) {
         Lane lane = lanes.get(LaneKey.of(delivery));

@@ -73,12 +73,14 @@ final class Loop {
         send(now);
         try {
             if (pace.mayTouchFeed(now)) {
-                write();
+                boolean answered = write();
                 if (taking) {
-                    tryGate(now);
-                    read(now);
+                    answered |= tryGate(now);
+                    answered |= read(now);
                 }
-                pace.feedAnswered();
+                if (answered) {
+                    pace.feedAnswered();
+                }
             }
         } catch (FeedException e) {
             pace.feedFailed(e, ticker.getAsLong());
@@ -147,7 +149,7 @@ final class Loop {
                 || (failure.fault() == Failure.Fault.EVENT_PERMANENT
                         && shared.gates().refused(stream, delivery.event().id()))
                 || shared.gates().isClosed(stream);
-        if (destination && shared.gates().down(stream, failure.retryAfter(), now)) {
+        if (destination && shared.gates().down(delivery, failure.retryAfter(), now)) {
             shared.told().outageStarted(stream, failure);
         }
         Outcome outcome = shared.judge().judge(delivery, failure, destination);
@@ -173,7 +175,9 @@ final class Loop {
         }
     }
 
-    private void write() {
+    /** Returns whether the feed was asked at all, as the other two do. */
+    private boolean write() {
+        boolean asked = !verdicts.isEmpty() || !published.isEmpty();
         if (!verdicts.isEmpty()) {
             List<Verdict> written = intake.verdict(verdicts);
             verdicts.forEach(verdict -> lanes.left(verdict.delivery()));
@@ -190,41 +194,55 @@ final class Loop {
                 pace.readNow();
             }
         }
+        return asked;
     }
 
-    private void read(long now) {
+    private boolean read(long now) {
         if (!roomToRead() || !(rung.get() || pace.readIsDue(now))) {
-            return;
+            return false;
         }
         rung.set(false);
         Window window = shared.window();
         Set<String> full = lanes.fullerThan(window.batchRows(), window.batchBytes());
         leftOutFull = !full.isEmpty();
         full.addAll(shared.gates().closed());
-        Taken taken = intake.take(Demand.of(window.batchRows(), window.batchBytes(), full));
-        taken.deliveries().forEach(lanes::enter);
-        pace.read(taken, ticker.getAsLong());
+        try {
+            Taken taken = intake.take(Demand.of(window.batchRows(), window.batchBytes(), full));
+            taken.deliveries().forEach(lanes::enter);
+            pace.read(taken, ticker.getAsLong());
+        } catch (FeedException e) {
+            // What was rung for has not been looked at.
+            rung.set(true);
+            throw e;
+        }
+        return true;
     }
 
-    private void tryGate(long now) {
+    private boolean tryGate(long now) {
         @Nullable String stream = shared.gates().dueForTrial(now).orElse(null);
         if (stream == null) {
-            return;
+            return false;
         }
+        List<Delivery> taken = List.of();
         List<Delivery> heads = List.of();
         try {
-            heads = intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()))
+            taken = intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()))
                     .deliveries();
+            // Behind an event that has not been answered yet, a trial would wait as long as that one.
+            heads = taken.stream().filter(head -> !lanes.wouldWait(head)).toList();
         } finally {
             if (heads.isEmpty()) {
                 shared.gates().nothingToTry(stream, now);
             }
         }
+        List<Delivery> rest = new ArrayList<>(taken);
         if (!heads.isEmpty()) {
             Delivery chosen = shared.gates().choose(stream, heads);
             lanes.enter(chosen);
-            intake.release(heads.stream().filter(head -> head != chosen).toList());
+            rest.remove(chosen);
         }
+        intake.release(rest);
+        return true;
     }
 
     private void give(List<Delivery> deliveries) {

@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * answer was lost is counted as unknown and left to the ledger's table. A seed makes the same choices again. Thread-safe.
  */
 public final class LedgerWriters implements AutoCloseable {
-    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(50);
-
     private final Builder settings;
     private final List<Thread> threads;
     private final AtomicLong committed = new AtomicLong();
@@ -135,7 +133,7 @@ public final class LedgerWriters implements AutoCloseable {
                 }
                 broken.incrementAndGet();
                 lastFailure.set(e);
-                Pause.nanos(PAUSE_AFTER_FAILURE.toNanos());
+                Pause.millis(50);
             } catch (RuntimeException | Error e) {
                 fatal.compareAndSet(null, e);
             }

@@ -162,7 +162,7 @@ final class ProxyLoop implements AutoCloseable {
                 selector.selectNow();
                 connections = links.size();
                 obeyed.add(command);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 command.done.completeExceptionally(e);
             }
         }

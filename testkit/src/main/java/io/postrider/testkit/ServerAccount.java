@@ -19,10 +19,14 @@ final class ServerAccount {
 
     private final int uid;
     private final boolean setpriv;
+    private final int serverUid;
+    private final int serverGid;
 
     ServerAccount(int uid, boolean setpriv) {
         this.uid = uid;
         this.setpriv = setpriv;
+        this.serverUid = uid == 0 ? nobody("-u") : uid;
+        this.serverGid = uid == 0 ? nobody("-g") : -1;
     }
 
     static ServerAccount current() {
@@ -58,9 +62,8 @@ final class ServerAccount {
         }
         if (setpriv) {
             // It exec()s, so that the process started here is the server itself.
-            int nobody = nobody("-u");
             List<String> all = new ArrayList<>(List.of(
-                    SETPRIV.toString(), "--reuid=" + nobody, "--regid=" + nobody("-g"), "--clear-groups", "--"));
+                    SETPRIV.toString(), "--reuid=" + serverUid, "--regid=" + serverGid, "--clear-groups", "--"));
             all.addAll(command);
             return all;
         }
@@ -78,8 +81,8 @@ final class ServerAccount {
     /** Makes that user the owner of the directory. */
     void give(Path directory) throws IOException {
         if (isRoot()) {
-            Files.setAttribute(directory, "unix:uid", nobody("-u"));
-            Files.setAttribute(directory, "unix:gid", nobody("-g"));
+            Files.setAttribute(directory, "unix:uid", serverUid);
+            Files.setAttribute(directory, "unix:gid", serverGid);
         }
     }
 

@@ -21,9 +21,9 @@ final class Watchdog implements AutoCloseable {
     private static final String SCRIPT = """
             trap '' HUP INT TERM
             pid= signal= dir=
-            while read -r what value extra; do
+            while read -r what value; do
               case "$what" in
-                guard) pid=$value; signal=$extra ;;
+                guard) pid=${value%% *}; signal=${value#* } ;;
                 forget) pid= ;;
                 remove) dir=$value ;;
               esac
