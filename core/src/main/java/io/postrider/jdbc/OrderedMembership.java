@@ -92,8 +92,9 @@ final class OrderedMembership implements Membership {
             ownership.renewed(before + settings.right().toNanos());
             Map<Integer, Long> owned = owned(survey);
             ownership.retain(owned);
-            boolean changed = declareDead(survey.peers()) | releaseForgotten(owned);
-            giveAndTake(changed ? statements.tick(ownership.member(), asking, report) : survey);
+            boolean someDied = declareDead(survey.peers());
+            boolean released = releaseForgotten(owned);
+            giveAndTake(someDied || released ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
             if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
                 housekeeping.whenOwner();
