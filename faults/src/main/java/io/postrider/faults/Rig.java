@@ -153,7 +153,8 @@ public final class Rig implements AutoCloseable {
             statement.setObject(2, after.atOffset(ZoneOffset.UTC));
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
-                return Optional.ofNullable(rows.getObject(1, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
+                return Optional.ofNullable(rows.getObject(1, OffsetDateTime.class))
+                        .map(OffsetDateTime::toInstant);
             }
         } catch (SQLException e) {
             throw new IllegalStateException("The history could not be read", e);
