@@ -21,8 +21,7 @@ class DatabaseFaultsTest {
     @Test
     void relaysResumeByThemselvesWhenTheDatabaseCrashesAgainAndAgain() {
         try (PostgresServer postgres = SharedServers.postgres();
-                Rig rig = Rig.on(
-                        new Rig.Servers(postgres, SharedServers.get().kafka()), "F07 database restarts")) {
+                Rig rig = Rig.on(new Rig.Servers(postgres, SharedServers.get().kafka()), "F07 database restarts")) {
             rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
             rig.start(rig.relay("relay-b").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(300));

@@ -26,7 +26,8 @@ class PausedRelayTest {
         try (Rig rig = Rig.on(SharedServers.get(), "F03 paused relay")) {
             auditUpdates(rig);
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
-            RelayChild sleeper = rig.start(rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(4)))
+            RelayChild sleeper = rig.start(
+                            rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(4)))
                     .awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
             String suspended = sleeper.awaitLine("refusing ");
@@ -37,12 +38,14 @@ class PausedRelayTest {
             // The heir does not answer for that event, so that only the epoch stands between the sleeper and the row.
             CompletableFuture<Void> answer = new CompletableFuture<>();
             Relay heir = rig.closing(RelayProcess.relay(
-                    rig.quickRelay("heir").window(WINDOW), Trap.counting(), new RelayListener() {}, holding(rig, answer)));
+                    rig.quickRelay("heir").window(WINDOW), Trap.counting(), new RelayListener() {}, holding(answer)));
             heir.start();
             Rig.await("the heir delivers", () -> heir.publishedCount() > 100);
-            rig.figure("taken over in", rig.firstSettled("heir", paused)
-                    .map(first -> Duration.between(paused, first))
-                    .orElseThrow());
+            rig.figure(
+                    "taken over in",
+                    rig.firstSettled("heir", paused)
+                            .map(first -> Duration.between(paused, first))
+                            .orElseThrow());
             Rig.pause(seconds(6).minus(Duration.between(paused, Instant.now())));
             String before = row(rig, suspended);
             sleeper.resume();
@@ -51,15 +54,18 @@ class PausedRelayTest {
                     SELECT count(*) FROM outbox_shard s JOIN outbox_relay r ON r.id = s.owner
                     WHERE r.name = 'sleeper'""") > 100);
             Instant rejoined = Instant.now();
-            Rig.await("the sleeper delivers again", () -> rig.firstSettled("sleeper", rejoined)
-                    .isPresent());
+            Rig.await(
+                    "the sleeper delivers again",
+                    () -> rig.firstSettled("sleeper", rejoined).isPresent());
             assertThat(row(rig, suspended)).isEqualTo(before).startsWith("PENDING, revision 0, attempts 0");
             answer.complete(null);
             writers.stop();
             rig.assertSound(2 * WINDOW);
             RelayChild.End end = sleeper.stop();
 
-            assertThat(end.verdicts()).as("verdicts that the sleeper tried to write").isPositive();
+            assertThat(end.verdicts())
+                    .as("verdicts that the sleeper tried to write")
+                    .isPositive();
             assertThat(rig.texts("SELECT * FROM updated WHERE relay = 'sleeper' AND epoch_owner <> 'sleeper'"))
                     .isEmpty();
         }
@@ -88,9 +94,9 @@ class PausedRelayTest {
     }
 
     /** Sends everything to Kafka, the events of the suspended key only once {@code answer} has come. */
-    private static Publisher holding(Rig rig, CompletableFuture<Void> answer) {
-        KafkaPublisher kafka = KafkaPublisher.create(Map.of(
-                "bootstrap.servers", SharedServers.get().kafka().bootstrapServers()));
+    private static Publisher holding(CompletableFuture<Void> answer) {
+        KafkaPublisher kafka = KafkaPublisher.create(
+                Map.of("bootstrap.servers", SharedServers.get().kafka().bootstrapServers()));
         return new Publisher() {
             @Override
             public CompletionStage<?> publish(OutboxEvent event) {

@@ -19,8 +19,7 @@ class TakeoverTest {
             rig.start(rig.relay("heir").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(200).keys(100));
             Rig.await("both relays have half of the shards", () -> rig.number("""
-                    SELECT count(*) FROM (SELECT owner FROM outbox_shard GROUP BY owner HAVING count(*) = 128) half""")
-                    == 2);
+                    SELECT count(*) FROM (SELECT owner FROM outbox_shard GROUP BY owner HAVING count(*) = 128) half""") == 2);
             Rig.await("both relays have delivered", () -> rig.number("""
                     SELECT count(DISTINCT settled_by) FROM outbox_history""") == 2);
             rig.execute("""
