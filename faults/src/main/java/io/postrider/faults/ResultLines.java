@@ -9,14 +9,15 @@ import java.nio.file.StandardOpenOption;
 
 /** The one line of each test: printed, and kept in target/faults-results.txt. */
 final class ResultLines {
-    private static final Path FILE = Path.of("target", "faults-results.txt");
+    private static final Path DIRECTORY = Path.of("target");
+    private static final Path FILE = DIRECTORY.resolve("faults-results.txt");
 
     private ResultLines() {}
 
     static synchronized void add(String line) {
         System.out.println(line);
         try {
-            if (Files.isDirectory(FILE.getParent())) {
+            if (Files.isDirectory(DIRECTORY)) {
                 Files.writeString(FILE, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
             }
         } catch (IOException e) {

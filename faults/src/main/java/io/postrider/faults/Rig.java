@@ -2,6 +2,8 @@
 package io.postrider.faults;
 
 import io.postrider.jdbc.JdbcOutbox;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
 import io.postrider.testkit.DeliveryLog;
@@ -48,6 +50,7 @@ public final class Rig implements AutoCloseable {
     /** How long a test waits for what must come; long, as machines are loaded. */
     public static final Duration PATIENCE = Duration.ofSeconds(90);
 
+    private static final int LARGEST_FETCH = 64 << 20;
     private static final AtomicInteger TOPICS = new AtomicInteger();
 
     private final String test;
@@ -75,16 +78,7 @@ public final class Rig implements AutoCloseable {
         Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
         this.ledger = Ledger.create(database.dataSource());
         servers.kafka().createTopic(stream, 4, topicSettings);
-        this.tap = KafkaTap.start(
-                Map.of(
-                        "bootstrap.servers",
-                        servers.kafka().bootstrapServers(),
-                        "max.partition.fetch.bytes",
-                        64 << 20,
-                        "fetch.max.bytes",
-                        64 << 20),
-                log,
-                stream);
+        this.tap = startTap(log, stream);
     }
 
     /** A rig with a database and a topic of its own on these servers. */
@@ -117,6 +111,28 @@ public final class Rig implements AutoCloseable {
     /** What has arrived in the topic. */
     public DeliveryLog log() {
         return log;
+    }
+
+    /** What arrives in another topic, which need not be there yet. Ended with the rig. */
+    public DeliveryLog tap(String topic) {
+        DeliveryLog other = DeliveryLog.inMemory();
+        closing(startTap(other, topic));
+        return other;
+    }
+
+    private KafkaTap startTap(DeliveryLog into, String topic) {
+        Map<String, Object> settings = Map.of(
+                "bootstrap.servers", servers.kafka().bootstrapServers(),
+                "max.partition.fetch.bytes", LARGEST_FETCH,
+                "fetch.max.bytes", LARGEST_FETCH);
+        return KafkaTap.start(settings, into, topic);
+    }
+
+    /** Starts a relay in this JVM; ended with the rig. */
+    public Relay startHere(RelaySetup setup) {
+        Relay relay = closing(RelayProcess.relay(setup, Trap.counting(), new RelayListener() {}));
+        relay.start();
+        return relay;
     }
 
     /** Unruly writers to this rig's stream, with this rig's seed; ended with the rig. */

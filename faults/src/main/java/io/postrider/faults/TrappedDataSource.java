@@ -7,7 +7,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -16,27 +15,25 @@ public final class TrappedDataSource {
     private TrappedDataSource() {}
 
     public static DataSource of(DataSource source, Trap trap) {
-        return proxy(
-                DataSource.class,
-                (method, arguments) -> method.getName().equals("getConnection")
-                        ? connection((Connection) invoke(source, method, arguments), trap)
-                        : invoke(source, method, arguments));
+        return proxy(DataSource.class, (method, arguments) -> {
+            Object result = invoke(source, method, arguments);
+            return result instanceof Connection connection ? trapped(connection, trap) : result;
+        });
     }
 
-    private static Connection connection(Connection connection, Trap trap) {
+    private static Connection trapped(Connection connection, Trap trap) {
         return proxy(Connection.class, (method, arguments) -> {
             Object result = invoke(connection, method, arguments);
-            if (method.getName().equals("prepareStatement") && arguments[0] instanceof String text) {
-                Optional<Place> place = Place.of(text);
-                if (place.isPresent()) {
-                    return statement((PreparedStatement) result, place.get(), trap);
-                }
+            if (result instanceof PreparedStatement statement && arguments[0] instanceof String text) {
+                return Place.of(text)
+                        .map(place -> trapped(statement, place, trap))
+                        .orElse(statement);
             }
             return result;
         });
     }
 
-    private static PreparedStatement statement(PreparedStatement statement, Place place, Trap trap) {
+    private static PreparedStatement trapped(PreparedStatement statement, Place place, Trap trap) {
         return proxy(PreparedStatement.class, (method, arguments) -> {
             if (!method.getName().startsWith("execute")) {
                 return invoke(statement, method, arguments);

@@ -5,7 +5,6 @@ import static io.postrider.faults.Failpoint.after;
 import static io.postrider.faults.Failpoint.before;
 
 import io.postrider.relay.Relay;
-import io.postrider.relay.RelayListener;
 import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -120,12 +119,7 @@ class KilledRelayTest {
     }
 
     private static Relay survivor(Rig rig) {
-        Relay relay = rig.closing(RelayProcess.relay(
-                rig.quickRelay("survivor").window(WINDOW).refuse(REFUSED, Duration.ZERO),
-                Trap.counting(),
-                new RelayListener() {}));
-        relay.start();
-        return relay;
+        return rig.startHere(rig.quickRelay("survivor").window(WINDOW).refuse(REFUSED, Duration.ZERO));
     }
 
     private static void survive(Rig rig, LedgerWriters writers, long maxDuplicates) {

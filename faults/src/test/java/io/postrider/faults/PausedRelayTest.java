@@ -38,10 +38,7 @@ class PausedRelayTest {
             // The heir does not answer for that event, so that only the epoch stands between the sleeper and the row.
             CompletableFuture<Void> answer = new CompletableFuture<>();
             Relay heir = rig.closing(RelayProcess.relay(
-                    rig.quickRelay("heir").window(WINDOW),
-                    Trap.counting(),
-                    new RelayListener() {},
-                    holding(rig, answer)));
+                    rig.quickRelay("heir").window(WINDOW), Trap.counting(), new RelayListener() {}, holding(answer)));
             heir.start();
             Rig.await("the heir delivers", () -> heir.publishedCount() > 100);
             rig.figure(
@@ -97,7 +94,7 @@ class PausedRelayTest {
     }
 
     /** Sends everything to Kafka, the events of the suspended key only once {@code answer} has come. */
-    private static Publisher holding(Rig rig, CompletableFuture<Void> answer) {
+    private static Publisher holding(CompletableFuture<Void> answer) {
         KafkaPublisher kafka = KafkaPublisher.create(
                 Map.of("bootstrap.servers", SharedServers.get().kafka().bootstrapServers()));
         return new Publisher() {
