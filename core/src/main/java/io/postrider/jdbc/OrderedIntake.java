@@ -24,27 +24,32 @@ import java.util.function.LongSupplier;
  * costs as much as reading it, and must not slow the others down.
  */
 final class OrderedIntake implements Intake {
-    private static final int MIN_DEPTH = 16;
+    private static final int MIN_DEPTH = 4;
+    private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 10;
 
     private final EventStatements events;
     private final Ownership ownership;
-    private final int part;
-    private final int parts;
+    private final Part part;
     private final LongSupplier ticker;
 
     private final Map<Long, Delivery> taken = new HashMap<>();
     private final Set<Integer> holding = new HashSet<>();
-    private int depth = MIN_DEPTH;
+    private int deeper = 1;
     private int turn;
     private long heldReadAt;
 
-    /** @param part takes the shards whose number has this remainder when divided by {@code parts} */
-    OrderedIntake(EventStatements events, Ownership ownership, int part, int parts, LongSupplier ticker) {
+    /**
+     * Which shards an intake serves: those whose number has the remainder {@code index} when divided by {@code count}.
+     *
+     * @param onePass held shards get all the time they need, since there is no second pass
+     */
+    record Part(int index, int count, boolean onePass) {}
+
+    OrderedIntake(EventStatements events, Ownership ownership, Part part, LongSupplier ticker) {
         this.events = events;
         this.ownership = ownership;
         this.part = part;
-        this.parts = parts;
         this.ticker = ticker;
         this.heldReadAt = ticker.getAsLong();
     }
@@ -62,7 +67,7 @@ final class OrderedIntake implements Intake {
             long before = ticker.getAsLong();
             Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
             long after = ticker.getAsLong();
-            heldReadAt = after + (HELD_SHARE - 1) * (after - before);
+            heldReadAt = part.onePass() ? after : after + (HELD_SHARE - 1) * (after - before);
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
@@ -86,7 +91,8 @@ final class OrderedIntake implements Intake {
     }
 
     private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
-        int askedDepth = Math.min(depth, rows);
+        // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
+        int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStatements.Found found = events.read(new EventStatements.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
         shards.forEach((shard, epoch) -> {
@@ -103,8 +109,7 @@ final class OrderedIntake implements Intake {
         boolean full = found.deliveries().size() >= rows;
         boolean cutOff =
                 full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
-        // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
-        depth = full ? Math.max(MIN_DEPTH, depth / 2) : cutOff ? Math.min(depth * 4, 1 << 20) : depth;
+        deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
         return new Taken(
                 found.deliveries(),
                 cutOff,
@@ -161,8 +166,9 @@ final class OrderedIntake implements Intake {
 
     /** This loop's part, starting with another shard each time, so that none is always the first to be served. */
     private Map<Integer, Long> inTurn(Map<Integer, Long> shards) {
-        List<Integer> mine =
-                shards.keySet().stream().filter(shard -> shard % parts == part).toList();
+        List<Integer> mine = shards.keySet().stream()
+                .filter(shard -> shard % part.count() == part.index())
+                .toList();
         Map<Integer, Long> turned = new LinkedHashMap<>();
         turn = mine.isEmpty() ? 0 : (turn + 1) % mine.size();
         for (int i = 0; i < mine.size(); i++) {

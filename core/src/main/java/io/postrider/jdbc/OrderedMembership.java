@@ -93,8 +93,8 @@ final class OrderedMembership implements Membership {
             Map<Integer, Long> owned = owned(survey);
             ownership.retain(owned);
             boolean someDied = declareDead(survey.peers());
-            boolean someForgotten = releaseForgotten(owned);
-            giveAndTake(someDied || someForgotten ? statements.tick(ownership.member(), asking, report) : survey);
+            boolean someFreed = releaseForgotten(owned);
+            giveAndTake(someDied || someFreed ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
             if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
                 housekeeping.whenOwner();
@@ -108,17 +108,24 @@ final class OrderedMembership implements Membership {
 
     @Override
     public void leave() {
+        Map<Integer, Long> owned = ownership.all();
+        long member = ownership.member();
+        ownership.joined(0);
         try {
-            Map<Integer, Long> owned = ownership.all();
-            long member = ownership.member();
-            ownership.joined(0);
-            if (!owned.isEmpty()) {
-                statements.release(member, owned);
-            }
-            statements.leave(member);
+            signOff(member, owned);
+        } catch (FeedException e) {
+            // A connection that broke while it was idle shows it only now, and others need not wait for that.
+            signOff(member, owned);
         } finally {
             statements.close();
         }
+    }
+
+    private void signOff(long member, Map<Integer, Long> owned) {
+        if (!owned.isEmpty()) {
+            statements.release(member, owned);
+        }
+        statements.leave(member);
     }
 
     private Wants asked(Report report, List<Peer> peers) {

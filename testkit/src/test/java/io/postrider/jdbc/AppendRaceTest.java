@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.OutboxEvent;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class AppendRaceTest {
+    private static final TestDatabase database = TestDatabase.migrated();
+    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+
+    @Test
+    void aRepeatedAppendWaitsForTheFirstAndInsertsNothingIfThatCommits() throws Exception {
+        assertThat(appendTwice(true)).isEqualTo(1);
+    }
+
+    @Test
+    void aRepeatedAppendWaitsForTheFirstAndInsertsIfThatRollsBack() throws Exception {
+        assertThat(appendTwice(false)).isEqualTo(1);
+    }
+
+    /** Returns how many rows there are in the end. */
+    private long appendTwice(boolean firstCommits) throws Exception {
+        UUID id = UUID.randomUUID();
+        try (OpenTransaction first = database.begin()) {
+            outbox.on(first.connection()).append(event(id));
+            Background<Void> second = Background.start(() -> {
+                outbox.transact(tx -> tx.append(event(id)));
+                return null;
+            });
+            first.awaitSomebodyBlocked();
+            assertThat(second.isDone()).isFalse();
+            if (firstCommits) {
+                first.commit();
+            } else {
+                first.rollback();
+            }
+            second.get();
+        }
+        return database.number("SELECT count(*) FROM outbox_event WHERE event_id = '" + id + "'");
+    }
+
+    private static OutboxEvent event(UUID id) {
+        return OutboxEvent.of("s", "T").id(id).key("k").json("1").build();
+    }
+}

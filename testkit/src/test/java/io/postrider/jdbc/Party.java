@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.internal.Sql;
+import io.postrider.jdbc.ShardStatements.Seen;
+import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Membership;
+import io.postrider.relay.Outcome;
+import io.postrider.relay.Verdict;
+import io.postrider.table.TableNames;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import javax.sql.DataSource;
+
+/** A relay without its threads: a test runs its statements one by one, and decides in which session. */
+final class Party implements AutoCloseable {
+    static final Sql SQL = new Sql(TableNames.ofDefaults());
+    static final Membership.Report QUIET = new Membership.Report(0, 0, Set.of());
+
+    private final String name;
+    private final OrderedSettings settings;
+    private final long member;
+    final Ownership ownership;
+    final ShardStatements shards;
+    final EventStatements events;
+
+    private Party(String name, OrderedSettings settings, DataSource source, Ownership ownership, long member) {
+        this.name = name;
+        this.settings = settings;
+        this.ownership = ownership;
+        this.shards = new ShardStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings);
+        this.events = new EventStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings, name, ownership);
+        this.member = member == 0 ? shards.join(name, Wants.SHARDS) : member;
+        ownership.joined(this.member);
+    }
+
+    /** Joins the default group, without any shard. */
+    static Party joining(TestDatabase database, String name) {
+        return joining(database, name, "default");
+    }
+
+    static Party joining(TestDatabase database, String name, String group) {
+        OrderedSettings settings = settings(group);
+        return new Party(name, settings, database.dataSource(), new Ownership(), 0);
+    }
+
+    /** Joins the default group and owns every shard. */
+    static Party owning(TestDatabase database, String name) {
+        return owning(database, name, "default");
+    }
+
+    static Party owning(TestDatabase database, String name, String group) {
+        Party party = joining(database, name, group);
+        party.ownership.add(party.takeAll());
+        return party;
+    }
+
+    /** The leases are long: no test waits for the end of one. */
+    static OrderedSettings settings(String group) {
+        return new OrderedSettings(group, List.of(), Duration.ofMinutes(5), Duration.ofSeconds(30));
+    }
+
+    /** The same relay, with its statements in this transaction. */
+    Party in(OpenTransaction transaction) {
+        Ownership same = new Ownership();
+        Party party = new Party(name, settings, transaction.dataSource(), same, member);
+        same.add(ownership.all());
+        return party;
+    }
+
+    long member() {
+        return member;
+    }
+
+    List<Seen> survey() {
+        return shards.tick(member, Wants.SHARDS, QUIET).shards();
+    }
+
+    Map<Integer, Long> takeAll() {
+        return shards.take(member, survey());
+    }
+
+    List<Delivery> read() {
+        return read(Set.of()).deliveries();
+    }
+
+    EventStatements.Found read(Set<Long> inFlight) {
+        return events.read(query(ownership.all(), inFlight, 1000, 1000, Long.MAX_VALUE));
+    }
+
+    static EventStatements.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {
+        return new EventStatements.Query(new TreeMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
+    }
+
+    List<Long> readIds(Long... inFlight) {
+        return ids(read(Set.copyOf(Arrays.asList(inFlight))).deliveries());
+    }
+
+    static List<Long> ids(List<Delivery> deliveries) {
+        return deliveries.stream().map(Delivery::id).toList();
+    }
+
+    Set<Long> retry(List<Delivery> deliveries, Duration delay) {
+        return verdict(deliveries, new Outcome.Retry(delay, "BUSY", "busy"));
+    }
+
+    Set<Long> dead(List<Delivery> deliveries) {
+        return verdict(deliveries, new Outcome.Dead("BAD", "bad"));
+    }
+
+    private Set<Long> verdict(List<Delivery> deliveries, Outcome.Failed outcome) {
+        return events.verdict(
+                        deliveries.stream().map(d -> new Verdict(d, outcome)).toList())
+                .written();
+    }
+
+    @Override
+    public void close() {
+        shards.close();
+        events.close();
+    }
+}
