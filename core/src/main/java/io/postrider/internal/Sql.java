@@ -70,29 +70,27 @@ public final class Sql {
      * <p>Always from the beginning: rows that were committed late, requeued or resumed are found at once and in order.
      * What is in flight is left out by its id, what stands behind a held row by its key; both in hashed form, since an
      * anti-join would be sorted before the LIMIT. All filters stand inside the LIMITs: what may not be sent must not fill
-     * the window. The LATERAL parts give the rows of one key one after the other, and what may be older comes first, so
-     * that cutting them off anywhere leaves no gap.
+     * the window.
+     *
+     * <p>Each LATERAL part is run once per shard and gives the rows of one key one after the other, and the parts follow
+     * each other with what may be older first. So the limits of rows and bytes can cut anywhere and leave no gap, and no
+     * sort is needed, which would copy every row once more.
      */
     private static final String READ = """
             WITH RECURSIVE
             asked AS MATERIALIZED (
-                SELECT ?::smallint[] AS shards, ?::bigint[] AS epochs, ?::text AS relay_group, ?::bigint AS me,
-                       ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight
+                -- epochs: one for each of the 256 shards, -1 for those not asked for
+                SELECT ?::bigint[] AS epochs, ?::integer AS first_shard, ?::text AS relay_group, ?::bigint AS me,
+                       ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight,
+                       clock_timestamp() AS now
             ),
             mine AS MATERIALIZED (
-                SELECT s.shard, s.epoch, seen.turn
+                SELECT s.shard, s.epoch
                 FROM asked a
-                CROSS JOIN unnest(a.shards, a.epochs) WITH ORDINALITY AS seen (shard, epoch, turn)
-                JOIN {shard} s ON s.relay_group = a.relay_group AND s.shard = seen.shard AND s.epoch = seen.epoch
-                              AND s.owner = a.me
+                JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
                 WHERE NOT pg_is_in_recovery()
-                  AND EXISTS (SELECT FROM {relay} r WHERE r.id = a.me AND r.lease_until > clock_timestamp())
-                ORDER BY seen.turn
-            ),
-            barred AS MATERIALIZED (
-                SELECT unnest(a.without) AS stream FROM asked a
-                UNION ALL
-                SELECT st.stream FROM {stream} st, asked a WHERE st.relay_group <> a.relay_group OR st.paused_at IS NOT NULL
+                  AND EXISTS (SELECT FROM {relay} r WHERE r.id = a.me AND r.lease_until > a.now)
+                ORDER BY (s.shard - a.first_shard) & 255
             ),
             -- The streams that have pending rows, by one step in the index for each.
             present (stream) AS (
@@ -102,11 +100,18 @@ public final class Sql {
                         WHERE e.status = 'PENDING' AND e.stream > p.stream ORDER BY e.stream LIMIT 1)
                 FROM present p WHERE p.stream IS NOT NULL
             ),
+            barred AS MATERIALIZED (
+                SELECT unnest(a.without) AS stream FROM asked a
+                UNION ALL
+                SELECT st.stream FROM {stream} st, asked a WHERE st.relay_group <> a.relay_group OR st.paused_at IS NOT NULL
+            ),
             open AS MATERIALIZED (
-                SELECT p.stream FROM present p, asked a
+                SELECT p.stream, st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
+                       coalesce(st.on_dead = 'SKIP', false) AS skips
+                FROM asked a CROSS JOIN present p LEFT JOIN {stream} st ON st.stream = p.stream
                 WHERE p.stream IS NOT NULL AND p.stream NOT IN (SELECT stream FROM barred)
                   AND (a.only_stream IS NULL OR p.stream = a.only_stream)
-                  AND (a.adopts OR p.stream IN (SELECT stream FROM {stream}))
+                  AND (a.adopts OR st.stream IS NOT NULL)
             ),
             held AS MATERIALIZED (
                 SELECT e.shard, e.stream, e.event_key, min(e.id) AS id
@@ -116,22 +121,31 @@ public final class Sql {
             ),
             candidate AS (
                 -- Arrived late, and older than what holds their key.
-                SELECT 0 AS rank, m.turn, m.epoch, e.*
+                SELECT m.epoch, o.keeps_history, o.new_stream, o.skips, e.*
                 FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
-                    SELECT * FROM {event} e
+                    SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
+                           e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
+                           e.max_attempts
+                    FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
                       AND e.event_key = h.event_key
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                     ORDER BY e.id LIMIT ?) e
                 UNION ALL
-                SELECT 1, m.turn, m.epoch, e.*
-                FROM asked a CROSS JOIN mine m CROSS JOIN LATERAL (
-                    SELECT * FROM {event} e
-                    WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT clock_timestamp())
+                SELECT m.epoch, e.keeps_history, e.new_stream, e.skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
+                           e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
+                           e.max_attempts
+                FROM mine m CROSS JOIN LATERAL (
+                    SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
+                           coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
+                           e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
+                           e.max_attempts
+                    FROM {event} e CROSS JOIN asked a LEFT JOIN {stream} st ON st.stream = e.stream
+                    WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT now FROM asked)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                       AND e.stream NOT IN (SELECT stream FROM barred)
                       AND (a.only_stream IS NULL OR e.stream = a.only_stream)
-                      AND (a.adopts OR e.stream IN (SELECT stream FROM {stream}))
+                      AND (a.adopts OR st.stream IS NOT NULL)
                       AND NOT EXISTS (SELECT FROM held h
                                       WHERE h.stream = e.stream AND h.event_key = e.event_key AND h.id < e.id)
                       -- Delayed, and not yet sent before: it goes when no older row of its shard is left to be read,
@@ -142,54 +156,61 @@ public final class Sql {
                             AND p.id NOT IN (SELECT unnest(in_flight) FROM asked)
                             AND (p.stream, coalesce(p.event_key, '')) NOT IN (SELECT stream, event_key FROM held)))
                     ORDER BY e.due_at, e.id LIMIT ?) e
+                WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING')
                 UNION ALL
-                SELECT 2, m.turn, m.epoch, e.*
+                SELECT m.epoch, o.keeps_history, o.new_stream, o.skips, e.*
                 FROM mine m CROSS JOIN open o CROSS JOIN LATERAL (
-                    SELECT * FROM {event} e
+                    SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
+                           e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
+                           e.max_attempts
+                    FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = m.shard
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                       AND (e.stream, coalesce(e.event_key, '')) NOT IN (SELECT stream, event_key FROM held)
                     ORDER BY e.id LIMIT ?) e
                 LIMIT ?
             ),
-            -- Cut at the byte limit in the order in which the rows of one key go, but never before the first.
             measured AS (
-                SELECT c.*, sum(coalesce(octet_length(c.payload), 0))
-                                OVER (ORDER BY c.rank, c.turn, c.id ROWS UNBOUNDED PRECEDING)
+                SELECT c.*, sum(coalesce(octet_length(c.payload), 0)) OVER (ROWS UNBOUNDED PRECEDING)
                             - coalesce(octet_length(c.payload), 0) AS bytes_before
                 FROM candidate c
             )
             SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.epoch, c.stream, c.event_key, c.event_type,
                    c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text, c.occurred_at,
-                   c.max_attempts, st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
-                   CASE WHEN st.on_dead = 'SKIP' THEN (
+                   c.max_attempts, c.keeps_history, c.new_stream,
+                   CASE WHEN c.skips THEN (
                        SELECT d.event_id::text FROM {event} d
                        WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
                        ORDER BY d.id LIMIT 1) END AS gap,
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros
-            FROM measured c LEFT JOIN {stream} st ON st.stream = c.stream
-            WHERE c.bytes_before = 0 OR c.bytes_before < ?
+            -- Never cut before the first, however large it is.
+            FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                    NULL, NULL,
                    (SELECT array_agg(shard) FROM mine), (SELECT array_agg(DISTINCT shard) FROM held),
-                   (SELECT (extract(epoch FROM min(w.due_at) - clock_timestamp()) * 1000000)::bigint
+                   (SELECT (extract(epoch FROM min(w.due_at) - (SELECT now FROM asked)) * 1000000)::bigint
                     FROM mine m CROSS JOIN LATERAL (
                         SELECT e.due_at FROM {event} e
-                        WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT clock_timestamp())
-                        ORDER BY e.due_at LIMIT 1) w)
+                        WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT now FROM asked)
+                        ORDER BY e.due_at LIMIT 1) w
+                    WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING'))
             """;
 
-    /** By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. */
+    /**
+     * By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. Identity and
+     * revision are compared in a form that no index can serve, so that the rows are found, and locked, by id.
+     */
     private static final String SETTLE = """
             DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
-            WHERE e.id = given.id AND e.event_id = given.event_id AND e.revision = given.revision
+            WHERE e.id = given.id AND (e.event_id, e.revision) IS NOT DISTINCT FROM (given.event_id, given.revision)
             """;
 
     private static final String SETTLE_WITH_HISTORY = """
             WITH gone AS (
                 DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
-                WHERE e.id = given.id AND e.event_id = given.event_id AND e.revision = given.revision
+                WHERE e.id = given.id
+                  AND (e.event_id, e.revision) IS NOT DISTINCT FROM (given.event_id, given.revision)
                 RETURNING e.*
             )
             INSERT INTO {kept in} (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id,

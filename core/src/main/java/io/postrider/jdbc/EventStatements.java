@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,7 @@ final class EventStatements implements AutoCloseable {
     /**
      * What to read.
      *
-     * @param shards owned shards and their epochs, in the order in which they shall be looked at
+     * @param shards owned shards and their epochs, at least one; the first is looked at first
      * @param depth at most so many rows of one shard and stream
      */
     record Query(
@@ -90,8 +91,8 @@ final class EventStatements implements AutoCloseable {
     Found read(Query query) {
         return session.run("read events", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
-                statement.setArray(1, array(connection, "int2", query.shards().keySet()));
-                statement.setArray(2, array(connection, "int8", query.shards().values()));
+                statement.setArray(1, array(connection, "int8", epochs(query.shards())));
+                statement.setInt(2, query.shards().keySet().iterator().next());
                 statement.setString(3, settings.group());
                 statement.setLong(4, ownership.member());
                 statement.setBoolean(5, settings.adoptsStreams());
@@ -292,6 +293,12 @@ final class EventStatements implements AutoCloseable {
             Arrays.stream((Object[]) array.getArray()).forEach(shard -> shards.add(((Number) shard).intValue()));
         }
         return shards;
+    }
+
+    private static List<Long> epochs(Map<Integer, Long> shards) {
+        return IntStream.range(0, Ownership.SHARDS)
+                .mapToObj(shard -> shards.getOrDefault(shard, -1L))
+                .toList();
     }
 
     private static String status(Outcome.Failed outcome) {

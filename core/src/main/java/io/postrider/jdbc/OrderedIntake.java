@@ -24,7 +24,8 @@ import java.util.function.LongSupplier;
  * costs as much as reading it, and must not slow the others down.
  */
 final class OrderedIntake implements Intake {
-    private static final int MIN_DEPTH = 16;
+    private static final int MIN_DEPTH = 4;
+    private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 10;
 
     private final EventStatements events;
@@ -35,7 +36,7 @@ final class OrderedIntake implements Intake {
 
     private final Map<Long, Delivery> taken = new HashMap<>();
     private final Set<Integer> holding = new HashSet<>();
-    private int depth = MIN_DEPTH;
+    private int deeper = 1;
     private int turn;
     private long heldReadAt;
 
@@ -86,7 +87,8 @@ final class OrderedIntake implements Intake {
     }
 
     private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
-        int askedDepth = Math.min(depth, rows);
+        // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
+        int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStatements.Found found = events.read(new EventStatements.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
         shards.forEach((shard, epoch) -> {
@@ -103,8 +105,7 @@ final class OrderedIntake implements Intake {
         boolean full = found.deliveries().size() >= rows;
         boolean cutOff =
                 full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
-        // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
-        depth = full ? Math.max(MIN_DEPTH, depth / 2) : cutOff ? Math.min(depth * 4, 1 << 20) : depth;
+        deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
         return new Taken(
                 found.deliveries(),
                 cutOff,

@@ -20,7 +20,7 @@ final class Drain {
     DrainResult run(long limit, Duration stopTime) {
         boolean nothingMore = false;
         long tickAt = System.nanoTime();
-        while (!nothingMore && told.publishedCount() < limit) {
+        while (!nothingMore && told.publishedCount() + loop.unsettled() < limit) {
             if (System.nanoTime() - tickAt >= 0) {
                 membership.tick(report());
                 tickAt = System.nanoTime() + membership.tickEvery().toNanos();

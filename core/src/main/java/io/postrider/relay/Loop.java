@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class Loop {
     private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
+    private static final long COLLECT_FOR = Duration.ofMillis(5).toNanos();
+    private static final long LOOK_AT_OTHERS_EVERY = Duration.ofMillis(50).toNanos();
+    private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
 
     /** What a loop shares with the others of its relay. */
     record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {}
@@ -35,9 +38,11 @@ final class Loop {
     private final List<Told.Published> published = new ArrayList<>();
     private final List<Verdict> verdicts = new ArrayList<>();
     private final AtomicBoolean rung = new AtomicBoolean(true);
+    private final AtomicBoolean called = new AtomicBoolean();
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
     private boolean leftOutFull;
+    private long firstUnsettledAt;
 
     /** @param wake has {@link #turn} called soon; called from any thread */
     Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
@@ -66,6 +71,8 @@ final class Loop {
     /** One turn; returns for how many nanoseconds nothing will be due unless something is heard. */
     long turn() {
         long now = ticker.getAsLong();
+        // Before the answers are heard: one that comes later calls again.
+        called.set(false);
         hear(now);
         if (!taking) {
             give(lanes.unsent(null));
@@ -73,7 +80,7 @@ final class Loop {
         send(now);
         try {
             if (pace.mayTouchFeed(now)) {
-                boolean answered = write();
+                boolean answered = write(now);
                 if (taking) {
                     answered |= tryGate(now);
                     answered |= read(now);
@@ -103,9 +110,16 @@ final class Loop {
         return intake.size();
     }
 
+    /** Delivered, and not yet recorded as such. */
+    int unsettled() {
+        return published.size();
+    }
+
     private void answered(Courier.Answer answer) {
         answers.add(answer);
-        wake.run();
+        if (!called.getAndSet(true)) {
+            wake.run();
+        }
     }
 
     private void hear(long now) {
@@ -130,6 +144,9 @@ final class Loop {
     private void hearSuccess(Delivery delivery, long now) {
         long sentAt = lanes.sentAt(delivery);
         // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
+        if (published.isEmpty()) {
+            firstUnsettledAt = now;
+        }
         published.add(new Told.Published(delivery, sentAt == -1 ? Duration.ZERO : Duration.ofNanos(now - sentAt)));
         if (sentAt != -1) {
             lanes.advance(delivery);
@@ -176,8 +193,9 @@ final class Loop {
     }
 
     /** Returns whether the feed was asked at all, as the other two do. */
-    private boolean write() {
-        boolean asked = !verdicts.isEmpty() || !published.isEmpty();
+    private boolean write(long now) {
+        boolean settles = !published.isEmpty() && nanosToSettle(now) == 0;
+        boolean asked = !verdicts.isEmpty() || settles;
         if (!verdicts.isEmpty()) {
             List<Verdict> written = intake.verdict(verdicts);
             verdicts.forEach(verdict -> lanes.left(verdict.delivery()));
@@ -185,25 +203,22 @@ final class Loop {
             written.forEach(shared.told()::judged);
             pace.dueIn(written);
         }
-        if (!published.isEmpty()) {
+        if (settles) {
             intake.settle(published.stream().map(Told.Published::delivery).toList());
             published.forEach(done -> lanes.left(done.delivery()));
             published.forEach(shared.told()::published);
             published.clear();
-            if (leftOutFull) {
-                pace.readNow();
-            }
         }
         return asked;
     }
 
     private boolean read(long now) {
-        if (!roomToRead() || !(rung.get() || pace.readIsDue(now))) {
+        if (nanosToRead(now) > 0) {
             return false;
         }
         rung.set(false);
         Window window = shared.window();
-        Set<String> full = lanes.fullerThan(window.batchRows(), window.batchBytes());
+        Set<String> full = fullStreams();
         leftOutFull = !full.isEmpty();
         full.addAll(shared.gates().closed());
         try {
@@ -251,22 +266,48 @@ final class Loop {
         intake.release(deliveries);
     }
 
-    private boolean roomToRead() {
+    /** How long answers may still be collected: a settle is a commit, and many rows share its price. */
+    private long nanosToSettle(long now) {
+        boolean mostIsDone = published.size() * 2 >= lanes.rows();
+        boolean enough = mostIsDone || published.size() >= shared.window().settleRows() || !taking;
+        return enough ? 0 : Math.max(0, firstUnsettledAt + COLLECT_FOR - now);
+    }
+
+    private long nanosToRead(long now) {
         Window window = shared.window();
-        return window.totalRows() - lanes.rows() >= window.batchRows()
-                && window.totalBytes() - lanes.bytes() >= window.batchBytes();
+        if (window.totalRows() - lanes.rows() < window.batchRows()
+                || window.totalBytes() - lanes.bytes() < window.batchBytes()) {
+            return Long.MAX_VALUE;
+        }
+        boolean someFull = !fullStreams().isEmpty();
+        if (leftOutFull && !someFull) {
+            return 0;
+        }
+        boolean isRung = rung.get();
+        long wait = isRung ? 0 : pace.nanosToRead(now);
+        // A full stream is left out, and the others need not be looked at for every answer to that one.
+        long apart = isRung ? LOOK_AT_OTHERS_WHEN_RUNG : LOOK_AT_OTHERS_EVERY;
+        return someFull ? Math.max(wait, apart - pace.nanosSinceRead(now)) : wait;
+    }
+
+    private Set<String> fullStreams() {
+        Window window = shared.window();
+        return lanes.fullerThan(window.rows() - window.batchRows(), window.bytes() - window.batchBytes());
     }
 
     private long nanosToNextTurn(long now) {
-        long wanted = CHECK_TIMEOUTS_EVERY;
-        if (!answers.isEmpty() || !published.isEmpty() || !verdicts.isEmpty()) {
-            wanted = 0;
-        } else if (taking) {
-            wanted = Math.min(wanted, shared.gates().nanosToTrial(now));
-            if (roomToRead()) {
-                wanted = rung.get() ? 0 : Math.min(wanted, pace.nanosToRead(now));
-            }
+        if (!answers.isEmpty()) {
+            return 0;
         }
-        return answers.isEmpty() ? Math.max(wanted, pace.nanosToFeed(now)) : 0;
+        long wait = CHECK_TIMEOUTS_EVERY;
+        if (!verdicts.isEmpty()) {
+            wait = 0;
+        } else if (!published.isEmpty()) {
+            wait = nanosToSettle(now);
+        }
+        if (taking) {
+            wait = Math.min(wait, Math.min(nanosToRead(now), shared.gates().nanosToTrial(now)));
+        }
+        return Math.max(wait, pace.nanosToFeed(now));
     }
 }

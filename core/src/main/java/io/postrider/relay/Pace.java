@@ -25,6 +25,7 @@ final class Pace {
 
     private long interval = BUSY;
     private long readAt;
+    private long lastReadAt;
     private boolean lastReadWasEmpty;
     private long feedPause;
     private long feedDownSince;
@@ -36,6 +37,7 @@ final class Pace {
         this.random = random;
         this.idle = Math.max(BUSY, idle.toNanos());
         this.readAt = ticker.getAsLong();
+        this.lastReadAt = readAt;
         this.feedAt = readAt;
     }
 
@@ -43,12 +45,12 @@ final class Pace {
         return ticker;
     }
 
-    boolean readIsDue(long now) {
-        return readAt - now <= 0;
-    }
-
     long nanosToRead(long now) {
         return Math.max(0, readAt - now);
+    }
+
+    long nanosSinceRead(long now) {
+        return now - lastReadAt;
     }
 
     void readNow() {
@@ -58,6 +60,7 @@ final class Pace {
 
     /** A read came back with this. */
     void read(Taken taken, long now) {
+        lastReadAt = now;
         lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more();
         interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;
         readAt = taken.more() ? now : now + (long) (interval * (0.8 + 0.4 * random.nextDouble()));

@@ -23,13 +23,21 @@ public record Window(int rows, long bytes) {
         return new Window(8_000, 16L << 20);
     }
 
-    /** What one read asks for: half, so that the other half is under way meanwhile. */
+    /**
+     * What one read asks for: three quarters. The last quarter is under way meanwhile; more of it would only have to be
+     * passed over by the read.
+     */
     int batchRows() {
-        return Math.max(1, rows / 2);
+        return rows - rows / 4;
     }
 
     long batchBytes() {
-        return Math.max(1, bytes / 2);
+        return bytes - bytes / 4;
+    }
+
+    /** So many answers are worth a commit of their own. */
+    int settleRows() {
+        return Math.max(1, rows / 4);
     }
 
     int totalRows() {

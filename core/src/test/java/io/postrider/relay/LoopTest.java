@@ -376,17 +376,19 @@ class LoopTest {
             intake.append("slow", "k" + i);
         }
         turns(20);
-        assertThat(intake.taken()).hasSize(10);
+        assertThat(intake.taken()).hasSize(8);
         for (int i = 0; i < 30; i++) {
             long id = intake.append("fast", "k" + i);
             loop.ring();
+            now += 10 * MS;
             turns(2);
             assertThat(sent()).endsWith(id);
             acknowledge(id);
         }
+        now += 5 * MS;
         turns(2);
         assertThat(intake.settled).hasSize(30);
-        assertThat(intake.taken()).hasSize(10);
+        assertThat(intake.taken()).hasSize(8);
     }
 
     @Test
@@ -400,8 +402,12 @@ class LoopTest {
             acknowledge(id);
         }
         loop.turn();
-        assertThat(intake.taken()).hasSize(10);
-        assertThat(sent()).hasSize(15);
+        assertThat(intake.taken()).as("three of eight are too many to read on").hasSize(3);
+        acknowledge(6);
+        acknowledge(7);
+        loop.turn();
+        assertThat(intake.taken()).hasSize(9);
+        assertThat(sent()).hasSize(16);
     }
 
     @Test
@@ -411,7 +417,7 @@ class LoopTest {
             intake.append("s" + i % 10, "k" + i);
         }
         turns(50);
-        assertThat(intake.taken()).hasSize(40);
+        assertThat(intake.taken()).hasSizeBetween(24, 40);
     }
 
     @Test

@@ -21,7 +21,7 @@ class PaceTest {
 
     @Test
     void theFirstReadIsDueAtOnce() {
-        assertThat(pace.readIsDue(now)).isTrue();
+        assertThat(pace.nanosToRead(now)).isZero();
         assertThat(pace.mayTouchFeed(now)).isTrue();
     }
 
@@ -43,9 +43,9 @@ class PaceTest {
         }
         read(found());
         assertThat(pace.nanosToRead(now)).isEqualTo(10 * MS);
-        assertThat(pace.readIsDue(now)).isFalse();
+        assertThat(pace.nanosToRead(now)).isPositive();
         now += 10 * MS;
-        assertThat(pace.readIsDue(now)).isTrue();
+        assertThat(pace.nanosToRead(now)).isZero();
         assertThat(pace.nanosToRead(now + 5 * MS)).isZero();
     }
 
@@ -77,7 +77,7 @@ class PaceTest {
     @Test
     void aReadThatWasCutOffIsFollowedAtOnce() {
         read(new Taken(found().deliveries(), true, Optional.empty()));
-        assertThat(pace.readIsDue(now)).isTrue();
+        assertThat(pace.nanosToRead(now)).isZero();
         assertThat(pace.lastReadWasEmpty()).isFalse();
     }
 
@@ -106,7 +106,7 @@ class PaceTest {
             read(Taken.nothing());
         }
         pace.readNow();
-        assertThat(pace.readIsDue(now)).isTrue();
+        assertThat(pace.nanosToRead(now)).isZero();
         read(Taken.nothing());
         assertThat(pace.nanosToRead(now)).isEqualTo(20 * MS);
     }
@@ -152,7 +152,7 @@ class PaceTest {
         assertThat(patient.nanosToFeed(now)).isEqualTo(50 * MS);
         now += 50 * MS;
         patient.feedAnswered();
-        assertThat(patient.readIsDue(now)).isTrue();
+        assertThat(patient.nanosToRead(now)).isZero();
         patient.feedFailed(failure(), now);
         assertThat(patient.nanosToFeed(now)).isEqualTo(25 * MS);
     }

@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
 class WindowTest {
 
     @Test
-    void oneReadAsksForHalfAndAllStreamsTogetherHaveFourTimesAsMuch() {
+    void oneReadAsksForThreeQuartersAndAllStreamsTogetherHaveFourTimesAsMuch() {
         Window window = Window.ofDefaults();
-        assertThat(window.batchRows()).isEqualTo(4_000);
-        assertThat(window.batchBytes()).isEqualTo(8L << 20);
+        assertThat(window.batchRows()).isEqualTo(6_000);
+        assertThat(window.batchBytes()).isEqualTo(12L << 20);
         assertThat(window.totalRows()).isEqualTo(32_000);
         assertThat(window.totalBytes()).isEqualTo(64L << 20);
     }
