@@ -264,6 +264,8 @@ public final class OutboxEvent {
 
         /** Builds an event that a feed has read back: it passed the checks of its day, and is delivered as it is. */
         public OutboxEvent buildStored() {
+            aggregateType = "".equals(aggregateType) ? null : aggregateType;
+            aggregateId = "".equals(aggregateId) ? null : aggregateId;
             return new OutboxEvent(this);
         }
     }

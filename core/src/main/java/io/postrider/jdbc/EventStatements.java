@@ -258,9 +258,8 @@ final class EventStatements implements AutoCloseable {
         event.id(rows.getObject(2, UUID.class));
         String aggregateType = rows.getString(10);
         String aggregateId = rows.getString(11);
-        if (aggregateId != null) {
-            event.aggregate(aggregateType == null ? "" : aggregateType, aggregateId);
-        }
+        // Another writer may have given one half of it.
+        event.aggregate(aggregateType == null ? "" : aggregateType, aggregateId == null ? "" : aggregateId);
         String key = rows.getString(8);
         if (key == null) {
             event.unkeyed();

@@ -57,8 +57,7 @@ public final class OrderedFeed implements Feed {
                 new EventStatements(
                         new Session(dataSource, settings.statementTimeout()), sql, settings, joining.name(), ownership),
                 ownership,
-                loop,
-                joining.loops(),
+                new OrderedIntake.Part(loop, joining.loops(), joining.onePass()),
                 System::nanoTime);
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),

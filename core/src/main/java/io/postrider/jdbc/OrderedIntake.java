@@ -30,8 +30,7 @@ final class OrderedIntake implements Intake {
 
     private final EventStatements events;
     private final Ownership ownership;
-    private final int part;
-    private final int parts;
+    private final Part part;
     private final LongSupplier ticker;
 
     private final Map<Long, Delivery> taken = new HashMap<>();
@@ -40,12 +39,17 @@ final class OrderedIntake implements Intake {
     private int turn;
     private long heldReadAt;
 
-    /** @param part takes the shards whose number has this remainder when divided by {@code parts} */
-    OrderedIntake(EventStatements events, Ownership ownership, int part, int parts, LongSupplier ticker) {
+    /**
+     * Which shards an intake serves: those whose number has the remainder {@code index} when divided by {@code count}.
+     *
+     * @param onePass held shards get all the time they need, since there is no second pass
+     */
+    record Part(int index, int count, boolean onePass) {}
+
+    OrderedIntake(EventStatements events, Ownership ownership, Part part, LongSupplier ticker) {
         this.events = events;
         this.ownership = ownership;
         this.part = part;
-        this.parts = parts;
         this.ticker = ticker;
         this.heldReadAt = ticker.getAsLong();
     }
@@ -63,7 +67,7 @@ final class OrderedIntake implements Intake {
             long before = ticker.getAsLong();
             Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
             long after = ticker.getAsLong();
-            heldReadAt = after + (HELD_SHARE - 1) * (after - before);
+            heldReadAt = part.onePass() ? after : after + (HELD_SHARE - 1) * (after - before);
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
@@ -162,8 +166,9 @@ final class OrderedIntake implements Intake {
 
     /** This loop's part, starting with another shard each time, so that none is always the first to be served. */
     private Map<Integer, Long> inTurn(Map<Integer, Long> shards) {
-        List<Integer> mine =
-                shards.keySet().stream().filter(shard -> shard % parts == part).toList();
+        List<Integer> mine = shards.keySet().stream()
+                .filter(shard -> shard % part.count() == part.index())
+                .toList();
         Map<Integer, Long> turned = new LinkedHashMap<>();
         turn = mine.isEmpty() ? 0 : (turn + 1) % mine.size();
         for (int i = 0; i < mine.size(); i++) {

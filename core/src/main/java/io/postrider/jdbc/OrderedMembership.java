@@ -93,8 +93,8 @@ final class OrderedMembership implements Membership {
             Map<Integer, Long> owned = owned(survey);
             ownership.retain(owned);
             boolean someDied = declareDead(survey.peers());
-            boolean someForgotten = releaseForgotten(owned);
-            giveAndTake(someDied || someForgotten ? statements.tick(ownership.member(), asking, report) : survey);
+            boolean someFreed = releaseForgotten(owned);
+            giveAndTake(someDied || someFreed ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
             if (wants != Wants.DRAIN && ownership.owns(Housekeeping.SHARD)) {
                 housekeeping.whenOwner();

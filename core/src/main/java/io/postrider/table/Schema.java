@@ -118,11 +118,14 @@ public final class Schema {
         StringBuilder missing =
                 new StringBuilder("Postrider's tables are at version " + version + " and this library needs "
                         + SCRIPTS.size() + ". Run the SQL below, or start with SchemaMode.MIGRATE.\n");
+        if (!tables.schema().isEmpty()) {
+            missing.append("CREATE SCHEMA IF NOT EXISTS %1$s;%nSET search_path TO %1$s;%n".formatted(tables.schema()));
+        }
         missing.append(createMeta()).append(";\n");
         for (Script script : scripts().subList(version, SCRIPTS.size())) {
             missing.append(script.sql());
-            missing.append("INSERT INTO outbox_meta (version, script) VALUES (%d, '%s');%n"
-                    .formatted(script.version(), script.name()));
+            missing.append("INSERT INTO %s (version, script) VALUES (%d, '%s');%n"
+                    .formatted(tables.meta(), script.version(), script.name()));
         }
         throw new OutboxException(missing.toString());
     }

@@ -240,7 +240,7 @@ class LanesTest {
             boolean someReady = queues.values().stream().anyMatch(queue -> !underWay.containsKey(queue.peek()));
             assertThat(next != null).as(seed).isEqualTo(someReady);
             if (next != null) {
-                assertThat(queues.get(lane(next)).peek()).as(seed).isSameAs(next);
+                assertThat(queue(next).peek()).as(seed).isSameAs(next);
                 assertThat(underWay.put(next, now)).as(seed).isNull();
             }
         }
@@ -248,7 +248,7 @@ class LanesTest {
         private void advance(Delivery head) {
             lanes.advance(head);
             underWay.remove(head);
-            queues.get(lane(head)).remove();
+            queue(head).remove();
             queues.values().removeIf(ArrayDeque::isEmpty);
             out.add(head);
         }
@@ -320,6 +320,10 @@ class LanesTest {
             List<Delivery> sorted = new ArrayList<>(deliveries);
             sorted.sort(Comparator.comparingLong(Delivery::id));
             return sorted.isEmpty() ? Optional.empty() : Optional.of(sorted.get(random.nextInt(sorted.size())));
+        }
+
+        private ArrayDeque<Delivery> queue(Delivery delivery) {
+            return queues.getOrDefault(lane(delivery), new ArrayDeque<>());
         }
 
         private static String lane(Delivery delivery) {

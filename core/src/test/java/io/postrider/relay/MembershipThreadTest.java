@@ -19,7 +19,7 @@ class MembershipThreadTest {
     private final AtomicInteger ticks = new AtomicInteger();
     private final AtomicInteger leaves = new AtomicInteger();
     private final CountDownLatch rounds = new CountDownLatch(5);
-    private volatile RuntimeException failure;
+    private volatile Runnable failure = () -> {};
 
     private final Membership membership = new Membership() {
         @Override
@@ -36,9 +36,7 @@ class MembershipThreadTest {
         @Override
         public void tick(Report report) {
             ticks.incrementAndGet();
-            if (failure != null) {
-                throw failure;
-            }
+            failure.run();
         }
 
         @Override
@@ -47,9 +45,7 @@ class MembershipThreadTest {
         @Override
         public void leave() {
             leaves.incrementAndGet();
-            if (failure != null) {
-                throw failure;
-            }
+            failure.run();
         }
     };
 
@@ -68,7 +64,9 @@ class MembershipThreadTest {
 
     @Test
     void anOutageOfTheFeedDoesNotEndIt() throws InterruptedException {
-        failure = new FeedException("away", new IllegalStateException());
+        failure = () -> {
+            throw new FeedException("away", new IllegalStateException());
+        };
         run(TURNING);
         assertThat(ticks).hasValueGreaterThanOrEqualTo(4);
         assertThat(leaves).hasValue(1);
@@ -76,7 +74,9 @@ class MembershipThreadTest {
 
     @Test
     void norDoesABug() throws InterruptedException {
-        failure = new IllegalStateException("a bug");
+        failure = () -> {
+            throw new IllegalStateException("a bug");
+        };
         run(TURNING);
         assertThat(ticks).hasValueGreaterThanOrEqualTo(4);
         assertThat(leaves).hasValue(1);

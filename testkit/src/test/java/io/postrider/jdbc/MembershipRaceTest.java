@@ -50,7 +50,10 @@ class MembershipRaceTest {
         private Intake intake(String name, OrderedSettings settings) {
             Session session = new Session(database.dataSource(), Duration.ofSeconds(30));
             return new OrderedIntake(
-                    new EventStatements(session, Party.SQL, settings, name, ownership), ownership, 0, 1, ticker::get);
+                    new EventStatements(session, Party.SQL, settings, name, ownership),
+                    ownership,
+                    new OrderedIntake.Part(0, 1, false),
+                    ticker::get);
         }
 
         void tick() {
@@ -228,8 +231,7 @@ class MembershipRaceTest {
                         "member",
                         member.ownership),
                 member.ownership,
-                0,
-                1,
+                new OrderedIntake.Part(0, 1, false),
                 ticker::get);
         assertThat(intake.take(ALL).deliveries()).isEmpty();
         long sameShard = database.event("s", neighbour);

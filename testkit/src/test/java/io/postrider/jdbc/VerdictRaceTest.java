@@ -299,7 +299,8 @@ class VerdictRaceTest {
     @Test
     void releasingIsNoAttemptAndChangesNothing() {
         long id = database.event("s", "k");
-        OrderedIntake intake = new OrderedIntake(owner.events, owner.ownership, 0, 1, System::nanoTime);
+        OrderedIntake intake =
+                new OrderedIntake(owner.events, owner.ownership, new OrderedIntake.Part(0, 1, false), System::nanoTime);
         Demand demand = Demand.of(10, 1000, Set.of());
         List<Delivery> taken = intake.take(demand).deliveries();
         assertThat(Party.ids(taken)).containsExactly(id);

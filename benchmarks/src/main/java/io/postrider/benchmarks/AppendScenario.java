@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What an event costs the transaction that appends it. */
+final class AppendScenario implements Scenario {
+    private static final List<String> VARIANTS = List.of("base", "plain-insert", "append");
+
+    private final Options options;
+    private final List<String> wanted;
+
+    AppendScenario(Options options) {
+        this.options = options;
+        this.wanted = options.variants(VARIANTS);
+    }
+
+    @Override
+    public Results measure(Rig rig, Consumer<String> progress) throws Exception {
+        int millis = options.number("seconds", 5) * 1_000;
+        int threads = options.number("threads", 16);
+        rig.sql(Business.TABLE, PlainInsert.TABLE);
+        List<Variant> variants = new ArrayList<>();
+        wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads)));
+        Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert"));
+        return new Rounds(options.rounds(), Math.min(millis / 2, 3_000), millis).run(variants, results, progress);
+    }
+
+    private static Extra extra(Rig rig, String name) {
+        return switch (name) {
+            case "base" -> new NoExtra();
+            case "plain-insert" -> new PlainInsert();
+            default -> new Append(rig);
+        };
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** What a transaction does beside its business row. Thread-safe. */
+interface Extra {
+
+    String name();
+
+    /** In the open transaction. */
+    void in(Connection connection, int number) throws SQLException;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** How long after the commit a consumer has the event. */
+final class LatencyScenario implements Scenario {
+    private static final List<String> VARIANTS = List.of("bare", "wake-up", "poll");
+
+    private final Options options;
+    private final List<String> wanted;
+
+    LatencyScenario(Options options) {
+        this.options = options;
+        this.wanted = options.variants(VARIANTS);
+    }
+
+    @Override
+    public Results measure(Rig rig, Consumer<String> progress) throws Exception {
+        int events = options.number("events", 2_000);
+        int rate = options.number("rate", 200);
+        rig.sql(Business.TABLE);
+        List<Variant> variants = new ArrayList<>();
+        wanted.forEach(name -> variants.add(new LatencyRound(
+                rig,
+                name.equals("bare") ? new BareCarrier(rig) : new RelayCarrier(rig, name.equals("wake-up")),
+                rate)));
+        Results results = new Results("latency", LatencyRound.METRIC, wanted, List.of("bare"));
+        return new Rounds(options.rounds(), Math.min(events, rate * 3), events).run(variants, results, progress);
+    }
+}

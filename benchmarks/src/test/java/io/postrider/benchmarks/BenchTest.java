@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Every scenario runs and says what it should; how fast is not tested. */
+class BenchTest {
+    private static final Pattern FIELD =
+            Pattern.compile("\"([a-z0-9_]+)\": (\"[a-z0-9-]+\"|[0-9]+(\\.[0-9]+)?(E-[0-9]+)?)");
+    private static Rig rig;
+
+    @BeforeAll
+    static void start() {
+        rig = Rig.start();
+    }
+
+    @AfterAll
+    static void end() {
+        rig.close();
+    }
+
+    @Test
+    void drainComparesOursWithRowClaimsAndTheFloor() throws Exception {
+        List<Map<String, String>> rows = run("drain", "--events", "300", "--rounds", "1", "--json");
+        assertThat(rows)
+                .extracting(row -> row.get("variant"))
+                .containsExactly("history-on", "history-no-payload", "history-off", "row-claim", "floor");
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row)
+                        .containsEntry("scenario", "drain")
+                        .containsKeys("events_per_s", "min", "max", "wal_bytes_per_event"));
+        assertThat(rows.get(0)).containsKeys("ratio_to_row_claim", "ratio_to_floor");
+    }
+
+    @Test
+    void drainComparesOneRelayWithSeveralAndWithALargerBacklogInLessMemory() throws Exception {
+        List<Map<String, String>> rows = run(
+                "drain",
+                "--events",
+                "200",
+                "--backlog",
+                "500",
+                "--heap",
+                "64m",
+                "--relays",
+                "2",
+                "--rounds",
+                "1",
+                "--json");
+        assertThat(rows)
+                .extracting(row -> row.get("variant"))
+                .containsExactly("one-relay", "backlog-500-heap-64m", "relays-2");
+        assertThat(rows.get(2)).containsKeys("events_per_s", "ratio_to_one_relay");
+    }
+
+    @Test
+    void latencyComparesOursWithSendingAfterTheCommit() throws Exception {
+        List<Map<String, String>> rows = run("latency", "--events", "100", "--rate", "500", "--rounds", "1", "--json");
+        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("bare", "wake-up", "poll");
+        assertThat(rows).allSatisfy(row -> assertThat(row).containsKeys("p50_ms", "p99_ms", "min", "max"));
+        assertThat(rows.get(1)).containsKey("ratio_to_bare");
+    }
+
+    @Test
+    void appendComparesOursWithAPlainInsert() throws Exception {
+        List<Map<String, String>> rows = run("append", "--seconds", "1", "--threads", "2", "--rounds", "1", "--json");
+        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("base", "plain-insert", "append");
+        assertThat(rows.get(2)).containsKeys("tx_per_s", "min", "max", "ratio_to_plain_insert");
+    }
+
+    @Test
+    void idleCountsStatements() throws Exception {
+        List<Map<String, String>> rows = run("idle", "--seconds", "1", "--rounds", "1", "--json");
+        assertThat(rows).hasSize(1);
+        assertThat(rows.get(0)).containsEntry("scenario", "idle").containsKeys("statements_per_s", "min", "max");
+    }
+
+    @Test
+    void unknownArgumentsAreNamedWithTheUsage() {
+        assertThat(refusal("drain", "--speed", "9"))
+                .startsWith("Unknown argument --speed for drain.")
+                .contains("usage:");
+        assertThat(refusal("latency", "--loops", "2")).startsWith("Unknown argument --loops for latency.");
+        assertThat(refusal("fly")).startsWith("Unknown scenario fly.");
+        assertThat(refusal("drain", "--events")).startsWith("--events needs a value.");
+        assertThat(refusal("drain", "--events", "many")).startsWith("--events is a whole number from 1 on, not many.");
+        assertThat(refusal("drain", "--variants", "best")).startsWith("Unknown variant best; there are history-on,");
+        assertThat(refusal("drain", "--heap", "big")).startsWith("--heap is a size such as 256m, not big.");
+        assertThat(refusal()).startsWith("Nothing to measure was named.");
+    }
+
+    private static String refusal(String... args) {
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int code = Bench.run(silent(), new PrintStream(err, true, UTF_8), args);
+        assertThat(code).isEqualTo(2);
+        return err.toString(UTF_8);
+    }
+
+    private static List<Map<String, String>> run(String... args) throws Exception {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        Scenario scenario = Bench.scenario(Options.parse(args));
+        Bench.run(rig, scenario, new Output(new PrintStream(out, true, UTF_8), true), silent());
+        return out.toString(UTF_8).lines().map(BenchTest::fields).toList();
+    }
+
+    private static Map<String, String> fields(String line) {
+        assertThat(line).startsWith("{").endsWith("}");
+        Map<String, String> fields = new HashMap<>();
+        for (String part : line.substring(1, line.length() - 1).split(", ", -1)) {
+            Matcher field = FIELD.matcher(part);
+            assertThat(field.matches()).as(part).isTrue();
+            fields.put(field.group(1), field.group(2).replace("\"", ""));
+        }
+        return fields;
+    }
+
+    private static PrintStream silent() {
+        return new PrintStream(OutputStream.nullOutputStream(), true, UTF_8);
+    }
+}
