@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import io.postrider.internal.Sql;
+import io.postrider.table.TableNames;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Where a relay touches the world: the statements that it sends to its database, and the two sides of a send. */
+public enum Place {
+    JOIN,
+    TICK,
+    DECLARE_DEAD,
+    TAKE_SHARDS,
+    RELEASE_SHARDS,
+    LEAVE,
+    READ,
+    SETTLE,
+    VERDICT,
+    /** An event is handed to the publisher. */
+    SEND,
+    /** The destination has taken an event; before it, the relay does not know yet. */
+    ANSWER;
+
+    private static final Map<String, Place> BY_STATEMENT = statements(new Sql(TableNames.ofDefaults()));
+
+    /** The place of this statement, by its text; empty for all others. */
+    static Optional<Place> of(String statement) {
+        return Optional.ofNullable(BY_STATEMENT.get(statement));
+    }
+
+    private static Map<String, Place> statements(Sql sql) {
+        Map<String, Place> places = new HashMap<>();
+        places.put(sql.join, JOIN);
+        places.put(sql.tick, TICK);
+        places.put(sql.declareDead, DECLARE_DEAD);
+        places.put(sql.takeShards, TAKE_SHARDS);
+        places.put(sql.releaseShards, RELEASE_SHARDS);
+        places.put(sql.leave, LEAVE);
+        places.put(sql.read, READ);
+        places.put(sql.settle, SETTLE);
+        places.put(sql.settleWithHistory, SETTLE);
+        places.put(sql.verdict, VERDICT);
+        return Map.copyOf(places);
+    }
+}

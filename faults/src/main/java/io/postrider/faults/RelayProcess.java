@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import io.postrider.OutboxEvent;
+import io.postrider.jdbc.OrderedFeed;
+import io.postrider.kafka.KafkaPublisher;
+import io.postrider.relay.Publisher;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
+import io.postrider.relay.RelaySettings;
+import io.postrider.relay.RetryPolicy;
+import io.postrider.relay.Window;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * A relay from PostgreSQL to Kafka in a process of its own, to be killed, paused and ended; run by {@link RelayChild}.
+ *
+ * <p>Prints {@code started} when it is one of the live relays, {@code refusing <event>} when it will refuse an event, and
+ * {@code closed} with its counts after SIGTERM.
+ */
+public final class RelayProcess {
+    private static final long WINDOW_BYTES = Window.ofDefaults().bytes();
+
+    private RelayProcess() {}
+
+    /** Takes the arguments of a {@link RelaySetup}. */
+    public static void main(String[] args) {
+        RelaySetup setup = RelaySetup.parse(args);
+        Trap trap = setup.halt().map(Trap::halting).orElseGet(Trap::counting);
+        Counts counts = new Counts();
+        Relay relay = relay(setup, trap, counts);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(relay, counts, trap), "close"));
+        relay.start();
+        System.out.println("started " + setup.name());
+    }
+
+    /** A relay as the setup describes it, with its places watched. */
+    public static Relay relay(RelaySetup setup, Trap trap, RelayListener listener) {
+        KafkaPublisher.Builder kafka = KafkaPublisher.builder(Map.of("bootstrap.servers", setup.bootstrapServers()));
+        setup.sendTimeout().ifPresent(kafka::sendTimeout);
+        setup.maxPayload().ifPresent(kafka::maxPayload);
+        return relay(setup, trap, listener, kafka.build());
+    }
+
+    static Relay relay(RelaySetup setup, Trap trap, RelayListener listener, Publisher destination) {
+        Publisher publisher = setup.refusedKey()
+                .<Publisher>map(key -> new RefusingPublisher(
+                        destination, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
+                .orElse(destination);
+        OrderedFeed.Builder feed = OrderedFeed.builder(TrappedDataSource.of(source(setup), trap));
+        setup.lease().ifPresent(feed::lease);
+        RelaySettings.Builder relay = Relay.from(feed.build())
+                .to(new TrappedPublisher(publisher, trap))
+                .name(setup.name())
+                .retry(RetryPolicy.delays(Duration.ofMillis(100)).attempts(1_000))
+                .listener(listener);
+        setup.window().ifPresent(rows -> relay.window(new Window(rows, WINDOW_BYTES)));
+        return relay.build();
+    }
+
+    /** Sessions carry the relay's name, so that a test can tell them from others. */
+    private static DataSource source(RelaySetup setup) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(setup.url());
+        source.setApplicationName(setup.name());
+        return source;
+    }
+
+    private static void close(Relay relay, Counts counts, Trap trap) {
+        long start = System.nanoTime();
+        relay.close();
+        System.out.println("closed " + relay.name() + " millis="
+                + Duration.ofNanos(System.nanoTime() - start).toMillis() + " published=" + relay.publishedCount()
+                + " retried=" + counts.retried + " dead=" + counts.dead + " verdicts=" + trap.visits(Place.VERDICT));
+    }
+
+    private static final class Counts implements RelayListener {
+        private final LongAdder retried = new LongAdder();
+        private final LongAdder dead = new LongAdder();
+
+        @Override
+        public void retrying(OutboxEvent event, int failed, Duration delay, String code, String message) {
+            retried.increment();
+        }
+
+        @Override
+        public void dead(OutboxEvent event, int failed, String code, String message) {
+            dead.increment();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link RelayProcess} is told. Immutable. */
+public record RelaySetup(String name, String url, String bootstrapServers, Map<String, String> options) {
+    private static final String LEASE = "lease";
+    private static final String WINDOW = "window";
+    private static final String SEND_TIMEOUT = "sendTimeout";
+    private static final String MAX_PAYLOAD = "maxPayload";
+    private static final String HALT = "halt";
+    private static final String REFUSED_KEY = "refusedKey";
+    private static final String REFUSED_AFTER = "refusedAfter";
+
+    public RelaySetup {
+        options = Map.copyOf(options);
+    }
+
+    /** How long a silent relay keeps its shards; the product's default unless given. */
+    public RelaySetup lease(Duration lease) {
+        return with(LEASE, lease.toString());
+    }
+
+    /** How many events may be in flight; the product's default unless given. */
+    public RelaySetup window(int rows) {
+        return with(WINDOW, Integer.toString(rows));
+    }
+
+    /** When a send to Kafka is in doubt; the product's default unless given. */
+    public RelaySetup sendTimeout(Duration sendTimeout) {
+        return with(SEND_TIMEOUT, sendTimeout.toString());
+    }
+
+    /** The largest payload; the product's default unless given. */
+    public RelaySetup maxPayload(int bytes) {
+        return with(MAX_PAYLOAD, Integer.toString(bytes));
+    }
+
+    /** Where the process dies. */
+    public RelaySetup halt(Failpoint failpoint) {
+        return with(HALT, failpoint.toString());
+    }
+
+    /** A key whose events are refused once each, and how long after they were sent. */
+    public RelaySetup refuse(String key, Duration after) {
+        return with(REFUSED_KEY, key).with(REFUSED_AFTER, after.toString());
+    }
+
+    Optional<Duration> lease() {
+        return option(LEASE).map(Duration::parse);
+    }
+
+    Optional<Integer> window() {
+        return option(WINDOW).map(Integer::valueOf);
+    }
+
+    Optional<Duration> sendTimeout() {
+        return option(SEND_TIMEOUT).map(Duration::parse);
+    }
+
+    Optional<Integer> maxPayload() {
+        return option(MAX_PAYLOAD).map(Integer::valueOf);
+    }
+
+    Optional<Failpoint> halt() {
+        return option(HALT).map(Failpoint::parse);
+    }
+
+    Optional<String> refusedKey() {
+        return option(REFUSED_KEY);
+    }
+
+    Duration refusedAfter() {
+        return option(REFUSED_AFTER).map(Duration::parse).orElse(Duration.ZERO);
+    }
+
+    /** As the arguments of a main method; {@link #parse} reads them. */
+    String[] arguments() {
+        Map<String, String> all = new LinkedHashMap<>(options);
+        all.put("name", name);
+        all.put("url", url);
+        all.put("bootstrapServers", bootstrapServers);
+        return all.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + entry.getValue())
+                .toArray(String[]::new);
+    }
+
+    static RelaySetup parse(String[] arguments) {
+        Map<String, String> all = new LinkedHashMap<>();
+        for (String argument : arguments) {
+            int equals = argument.indexOf('=');
+            all.put(argument.substring(0, equals), argument.substring(equals + 1));
+        }
+        return new RelaySetup(
+                required("name", all.remove("name")),
+                required("url", all.remove("url")),
+                required("bootstrapServers", all.remove("bootstrapServers")),
+                all);
+    }
+
+    private static String required(String name, @Nullable String value) {
+        if (value == null) {
+            throw new IllegalArgumentException("The argument " + name + " is missing");
+        }
+        return value;
+    }
+
+    private RelaySetup with(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(options);
+        more.put(name, value);
+        return new RelaySetup(this.name, url, bootstrapServers, more);
+    }
+
+    private Optional<String> option(String name) {
+        return Optional.ofNullable(options.get(name));
+    }
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import io.postrider.jdbc.JdbcOutbox;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
+import io.postrider.table.Schema;
+import io.postrider.table.SchemaMode;
+import io.postrider.testkit.DeliveryLog;
+import io.postrider.testkit.KafkaServer;
+import io.postrider.testkit.KafkaTap;
+import io.postrider.testkit.Ledger;
+import io.postrider.testkit.LedgerReport;
+import io.postrider.testkit.LedgerWriters;
+import io.postrider.testkit.PostgresServer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
+
+/**
+ * One fault test's own database and topic, its ledger, the tap on the topic, and its relays.
+ *
+ * <pre>{@code
+ * try (Rig rig = Rig.on(servers, "F02 takeover")) {
+ *     RelayChild relay = rig.start(rig.relay("a"));
+ *     LedgerWriters writers = rig.writers().rate(500).start();
+ *     ... break things, and say so with rig.fault(..) ...
+ *     rig.assertSound(writers, 200);
+ * }
+ * }</pre>
+ *
+ * <p>Prints one line at the end, and ends what it has started. For one thread, except where said.
+ */
+public final class Rig implements AutoCloseable {
+    /** How long a test waits for what must come; long, as machines are loaded. */
+    public static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    private static final int LARGEST_FETCH = 64 << 20;
+    private static final AtomicInteger TOPICS = new AtomicInteger();
+
+    private final String test;
+    private final Servers servers;
+    private final long seed;
+    private final PostgresServer.Database database;
+    private final String stream;
+    private final DeliveryLog log = DeliveryLog.inMemory();
+    private final KafkaTap tap;
+    private final Ledger ledger;
+    private final List<AutoCloseable> started = new CopyOnWriteArrayList<>();
+    private final List<String> faults = new ArrayList<>();
+    private final List<String> figures = new ArrayList<>();
+    private String result = "FAILED";
+
+    /** What a rig stands on. */
+    public record Servers(PostgresServer postgres, KafkaServer kafka) {}
+
+    private Rig(String test, Servers servers, Map<String, String> topicSettings) {
+        this.test = test;
+        this.servers = servers;
+        this.seed = Long.getLong("faults.seed", System.nanoTime() & 0xffffff);
+        this.database = servers.postgres().createDatabase();
+        this.stream = "ledger-" + TOPICS.incrementAndGet();
+        Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
+        this.ledger = Ledger.create(database.dataSource());
+        servers.kafka().createTopic(stream, 4, topicSettings);
+        this.tap = startTap(log, stream);
+    }
+
+    /** A rig with a database and a topic of its own on these servers. */
+    public static Rig on(Servers servers, String test) {
+        return new Rig(test, servers, Map.of());
+    }
+
+    /** The same, with settings of the topic such as {@code max.message.bytes}. */
+    public static Rig on(Servers servers, String test, Map<String, String> topicSettings) {
+        return new Rig(test, servers, topicSettings);
+    }
+
+    /** What random choices are drawn from: the system property {@code faults.seed}, else another each time. */
+    public long seed() {
+        return seed;
+    }
+
+    public String stream() {
+        return stream;
+    }
+
+    public DataSource dataSource() {
+        return database.dataSource();
+    }
+
+    public Ledger ledger() {
+        return ledger;
+    }
+
+    /** What has arrived in the topic. */
+    public DeliveryLog log() {
+        return log;
+    }
+
+    /** What arrives in another topic, which need not be there yet. Ended with the rig. */
+    public DeliveryLog tap(String topic) {
+        DeliveryLog other = DeliveryLog.inMemory();
+        closing(startTap(other, topic));
+        return other;
+    }
+
+    private KafkaTap startTap(DeliveryLog into, String topic) {
+        Map<String, Object> settings = Map.of(
+                "bootstrap.servers", servers.kafka().bootstrapServers(),
+                "max.partition.fetch.bytes", LARGEST_FETCH,
+                "fetch.max.bytes", LARGEST_FETCH);
+        return KafkaTap.start(settings, into, topic);
+    }
+
+    /** Starts a relay in this JVM; ended with the rig. */
+    public Relay startHere(RelaySetup setup) {
+        Relay relay = closing(RelayProcess.relay(setup, Trap.counting(), new RelayListener() {}));
+        relay.start();
+        return relay;
+    }
+
+    /** Unruly writers to this rig's stream, with this rig's seed; ended with the rig. */
+    public LedgerWriters start(LedgerWriters.Builder writers) {
+        LedgerWriters running = writers.start();
+        started.add(running);
+        return running;
+    }
+
+    public LedgerWriters.Builder writers() {
+        JdbcOutbox outbox = JdbcOutbox.of(dataSource());
+        return ledger.writers((connection, event) -> outbox.on(connection).append(event)).stream(stream)
+                .seed(seed)
+                .threads(2)
+                .largeTransactions(0.01, 50);
+    }
+
+    /** The setup of a relay between this rig's database and topic, with the product's defaults. */
+    public RelaySetup relay(String name) {
+        return new RelaySetup(name, database.url(), servers.kafka().bootstrapServers(), Map.of());
+    }
+
+    /** The same with a lease of 2 s, so that others take over soon. */
+    public RelaySetup quickRelay(String name) {
+        return relay(name).lease(Duration.ofSeconds(2));
+    }
+
+    /** When, after this moment, the first event was settled by a relay of this name pattern; empty if none was. */
+    public Optional<Instant> firstSettled(String relay, Instant after) {
+        try (Connection connection = dataSource().getConnection();
+                PreparedStatement statement = connection.prepareStatement("""
+                        SELECT min(settled_at) FROM outbox_history WHERE settled_by LIKE ? AND settled_at > ?""")) {
+            statement.setString(1, relay);
+            statement.setObject(2, after.atOffset(ZoneOffset.UTC));
+            try (ResultSet rows = statement.executeQuery()) {
+                rows.next();
+                return Optional.ofNullable(rows.getObject(1, OffsetDateTime.class))
+                        .map(OffsetDateTime::toInstant);
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException("The history could not be read", e);
+        }
+    }
+
+    /** Waits until something is settled after this moment, and returns how long after it that was. */
+    public Duration awaitSettled(Instant after) {
+        await("something is settled again", () -> firstSettled("%", after).isPresent());
+        return Duration.between(after, firstSettled("%", after).orElseThrow());
+    }
+
+    /** Starts a relay in a process of its own; {@link RelayChild#awaitStarted} waits for it. Ended with the rig. */
+    public RelayChild start(RelaySetup setup, String... jvmOptions) {
+        RelayChild child = RelayChild.start(setup, jvmOptions);
+        started.add(child);
+        return child;
+    }
+
+    /** Has this ended with the rig, before what was given earlier. */
+    public <T extends AutoCloseable> T closing(T what) {
+        started.add(what);
+        return what;
+    }
+
+    /** Notes what was broken, for the line at the end. */
+    public void fault(String what) {
+        faults.add(what);
+    }
+
+    /** Notes something that was measured, for the line at the end. */
+    public void figure(String name, Duration value) {
+        figures.add(name + " " + value.toMillis() + " ms");
+    }
+
+    /** Notes something that was counted or measured, for the line at the end. */
+    public void figure(String text) {
+        figures.add(text);
+    }
+
+    /** The first column of the first row. */
+    public long number(String sql) {
+        return Long.parseLong(texts(sql).get(0));
+    }
+
+    /** The first column, as text. */
+    public List<String> texts(String sql) {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> values = new ArrayList<>();
+            while (rows.next()) {
+                values.add(String.valueOf(rows.getString(1)));
+            }
+            return values;
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+
+    public void execute(String sql) {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+
+    /**
+     * Waits until everything that was committed has been delivered and settled, and checks it against the ledger. The
+     * writers must have ended.
+     */
+    public LedgerReport assertSound(long maxDuplicates) {
+        boolean delivered = ledger.awaitDelivered(log, PATIENCE);
+        boolean settled = delivered && awaitEmpty();
+        LedgerReport report = ledger.check(log);
+        result = report.summary();
+        try {
+            report.assertSound(maxDuplicates);
+        } catch (AssertionError e) {
+            throw new AssertionError(test + ", seed " + seed + ": " + e.getMessage(), e);
+        }
+        if (!settled) {
+            throw new AssertionError(test + ", seed " + seed + ": delivered, but not settled after " + PATIENCE + ": "
+                    + texts("SELECT id || ' ' || status || ' ' || event_key FROM outbox_event LIMIT 10"));
+        }
+        return report;
+    }
+
+    /** For a test that does not go by the ledger: it has passed, and this is what happened. */
+    public void passed(String summary) {
+        result = summary;
+    }
+
+    private boolean awaitEmpty() {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (number("SELECT count(*) FROM outbox_event") > 0) {
+            if (System.nanoTime() - deadline > 0) {
+                return false;
+            }
+            pause(Duration.ofMillis(20));
+        }
+        return true;
+    }
+
+    /**
+     * Waits for something that must come to be.
+     *
+     * @throws AssertionError if it does not within {@link #PATIENCE}
+     */
+    public static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("Waited " + PATIENCE + " in vain until " + what);
+            }
+            pause(Duration.ofMillis(10));
+        }
+    }
+
+    /** Sleeps. */
+    public static void pause(Duration duration) {
+        try {
+            Thread.sleep(duration.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted", e);
+        }
+    }
+
+    /** Ends what was started, the latest first, and prints the line. */
+    @Override
+    public void close() {
+        List<AutoCloseable> latestFirst = new ArrayList<>(started);
+        Collections.reverse(latestFirst);
+        for (AutoCloseable each : latestFirst) {
+            try {
+                each.close();
+            } catch (Exception e) {
+                System.out.println(test + ": could not end " + each + ": " + e);
+            }
+        }
+        tap.close();
+        ResultLines.add(String.join(
+                " | ", test, "seed " + seed, String.join(", ", faults), result, String.join(", ", figures)));
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
+import io.postrider.testkit.LedgerWriters;
+import io.postrider.testkit.PostgresServer;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** F07: the database goes away and comes back, as a whole, session by session, and statement by statement. */
+class DatabaseFaultsTest {
+    private static final int WINDOW = 200;
+
+    @Test
+    void relaysResumeByThemselvesWhenTheDatabaseCrashesAgainAndAgain() {
+        try (PostgresServer postgres = SharedServers.postgres();
+                Rig rig = Rig.on(new Rig.Servers(postgres, SharedServers.get().kafka()), "F07 database restarts")) {
+            rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
+            rig.start(rig.relay("relay-b").window(WINDOW)).awaitStarted();
+            LedgerWriters writers = rig.start(rig.writers().rate(300));
+            Rig.await("events arrive", () -> rig.log().distinct() > 100);
+            Duration longest = Duration.ZERO;
+            for (int i = 0; i < 4; i++) {
+                postgres.restartImmediate();
+                Duration resumed = rig.awaitSettled(Instant.now());
+                longest = resumed.compareTo(longest) > 0 ? resumed : longest;
+                Rig.pause(Duration.ofMillis(500));
+            }
+            rig.fault("4 immediate restarts");
+            rig.figure("resumed in at most", longest);
+            writers.stop();
+            // Nobody died, unless a restart on a loaded machine outlasts a lease.
+            rig.assertSound(WINDOW);
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void relaysOutliveTheLossOfTheirSessionsTenTimesASecond() {
+        try (Rig rig = Rig.on(SharedServers.get(), "F07 sessions terminated")) {
+            rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
+            LedgerWriters writers = rig.start(rig.writers().rate(300));
+            Rig.await("events arrive", () -> rig.log().distinct() > 100);
+            long ended = 0;
+            for (int i = 0; i < 40; i++) {
+                ended += rig.number("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                        + " WHERE application_name = 'relay-a' AND datname = current_database()");
+                Rig.pause(Duration.ofMillis(100));
+            }
+            rig.fault(ended + " sessions terminated");
+            assertThat(ended).isGreaterThan(10);
+            rig.figure("resumed in", rig.awaitSettled(Instant.now()));
+            writers.stop();
+            // The relay lives on and remembers what was delivered.
+            rig.assertSound(0);
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+        }
+    }
+
+    @Test
+    void statementsThatFailBeforeOrAfterTheyRanChangeNothing() {
+        try (Rig rig = Rig.on(SharedServers.get(), "F07 statements fail")) {
+            Random random = new Random(rig.seed());
+            AtomicBoolean failing = new AtomicBoolean(true);
+            long[] failed = {0};
+            Trap trap = new Trap(reached -> {
+                synchronized (random) {
+                    boolean statement = reached.place() != Place.SEND && reached.place() != Place.ANSWER;
+                    if (statement && failing.get() && random.nextInt(6) == 0) {
+                        failed[0]++;
+                        throw new SQLException("The test's own failure " + reached, "08006");
+                    }
+                }
+            });
+            RelaySetup setup = rig.relay("relay").window(WINDOW).refuse("key-0005", Duration.ZERO);
+            Relay relay = rig.closing(RelayProcess.relay(setup, trap, new RelayListener() {}));
+            failing.set(false);
+            relay.start();
+            failing.set(true);
+            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(30).events(1_200));
+            writers.awaitDone(Rig.PATIENCE);
+            Rig.await("statements have failed", () -> failed[0] > 30);
+            failing.set(false);
+            rig.fault(failed[0] + " statements failed, before or after they ran");
+            rig.assertSound(0);
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt"))
+                    .as("each refused event has one attempt")
+                    .isEqualTo(rig.number("SELECT count(*) FROM ledger WHERE key_name = 'key-0005'"));
+        }
+    }
+}

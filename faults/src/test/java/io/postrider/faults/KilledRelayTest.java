@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import static io.postrider.faults.Failpoint.after;
+import static io.postrider.faults.Failpoint.before;
+
+import io.postrider.relay.Relay;
+import io.postrider.testkit.LedgerWriters;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** F01: a relay dies at each point where it touches its database or its destination. */
+@Execution(ExecutionMode.CONCURRENT)
+class KilledRelayTest {
+    private static final int WINDOW = 200;
+    private static final String REFUSED = "key-0007";
+
+    static Stream<Failpoint> failpoints() {
+        return Stream.of(
+                before(Place.TAKE_SHARDS, 1),
+                after(Place.TAKE_SHARDS, 1),
+                before(Place.TICK, 6),
+                after(Place.TICK, 6),
+                before(Place.READ, 8),
+                after(Place.READ, 8),
+                before(Place.SEND, 150),
+                after(Place.SEND, 150),
+                before(Place.ANSWER, 150),
+                after(Place.ANSWER, 150),
+                before(Place.SETTLE, 5),
+                after(Place.SETTLE, 5),
+                before(Place.VERDICT, 2),
+                after(Place.VERDICT, 2));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failpoints")
+    void losesAndReordersNothingWhenItDies(Failpoint failpoint) {
+        try (Rig rig = rig(failpoint)) {
+            LedgerWriters writers = writers(rig);
+            RelayChild victim = rig.start(victim(rig).halt(failpoint));
+            victim.awaitDeath();
+            survive(rig, writers, WINDOW);
+        }
+    }
+
+    static Stream<Failpoint> takeovers() {
+        return Stream.of(
+                before(Place.DECLARE_DEAD, 1),
+                after(Place.DECLARE_DEAD, 1),
+                before(Place.TAKE_SHARDS, 1),
+                after(Place.TAKE_SHARDS, 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("takeovers")
+    void losesAndReordersNothingWhenItDiesWhileTakingOver(Failpoint failpoint) {
+        try (Rig rig = rig(failpoint)) {
+            LedgerWriters writers = writers(rig);
+            RelayChild first = rig.start(victim(rig).halt(after(Place.ANSWER, 100)));
+            first.awaitDeath();
+            rig.fault("kill after-answer-100 before");
+            RelayChild second = rig.start(victim(rig).halt(failpoint));
+            second.awaitDeath();
+            survive(rig, writers, WINDOW);
+        }
+    }
+
+    static Stream<Failpoint> releases() {
+        return Stream.of(before(Place.RELEASE_SHARDS, 1), after(Place.RELEASE_SHARDS, 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("releases")
+    void losesAndReordersNothingWhenItDiesWhileGivingUpItsShare(Failpoint failpoint) {
+        try (Rig rig = rig(failpoint)) {
+            LedgerWriters writers = writers(rig);
+            RelayChild victim = rig.start(victim(rig).halt(failpoint)).awaitStarted();
+            Relay survivor = survivor(rig);
+            victim.awaitDeath();
+            survive(rig, writers, survivor, WINDOW);
+        }
+    }
+
+    static Stream<Failpoint> leaves() {
+        return Stream.of(before(Place.RELEASE_SHARDS, 1), before(Place.LEAVE, 1), after(Place.LEAVE, 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("leaves")
+    void losesAndReordersNothingWhenItDiesWhileLeaving(Failpoint failpoint) {
+        try (Rig rig = rig(failpoint)) {
+            LedgerWriters writers = writers(rig);
+            RelayChild victim = rig.start(victim(rig).halt(failpoint)).awaitStarted();
+            rig.fault("SIGTERM");
+            victim.terminate();
+            victim.awaitDeath();
+            // What was under way is settled before it leaves.
+            survive(rig, writers, 0);
+        }
+    }
+
+    private static Rig rig(Failpoint failpoint) {
+        Rig rig = Rig.on(SharedServers.get(), "F01 killed relay " + failpoint);
+        rig.fault("kill " + failpoint);
+        return rig;
+    }
+
+    private static LedgerWriters writers(Rig rig) {
+        return rig.start(rig.writers().rate(400).keys(40).events(1_200));
+    }
+
+    private static RelaySetup victim(Rig rig) {
+        return rig.quickRelay("victim").window(WINDOW).refuse(REFUSED, Duration.ZERO);
+    }
+
+    private static Relay survivor(Rig rig) {
+        return rig.startHere(rig.quickRelay("survivor").window(WINDOW).refuse(REFUSED, Duration.ZERO));
+    }
+
+    private static void survive(Rig rig, LedgerWriters writers, long maxDuplicates) {
+        survive(rig, writers, survivor(rig), maxDuplicates);
+    }
+
+    private static void survive(Rig rig, LedgerWriters writers, Relay survivor, long maxDuplicates) {
+        long start = System.nanoTime();
+        Rig.await("the survivor delivers", () -> survivor.publishedCount() > 0);
+        rig.figure("recovered in", Duration.ofNanos(System.nanoTime() - start));
+        writers.awaitDone(Rig.PATIENCE);
+        rig.assertSound(maxDuplicates);
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.relay.Relay;
+import io.postrider.testkit.LedgerWriters;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** F04 and F11: relays come and go in order while events are written. */
+class SharedWorkTest {
+
+    @Test
+    void keysStayInOrderAndNothingComesTwiceWhileRelaysJoinAndLeave() {
+        try (Rig rig = Rig.on(SharedServers.get(), "F04 three relays")) {
+            RelayChild first = rig.start(rig.relay("first"));
+            RelayChild second = rig.start(rig.relay("second"));
+            first.awaitStarted();
+            second.awaitStarted();
+            LedgerWriters writers =
+                    rig.start(rig.writers().threads(4).keys(40).rate(500).lateCommits(0.1, Duration.ofMillis(300)));
+            Rig.await("events arrive", () -> rig.log().distinct() > 500);
+            RelayChild third = rig.start(rig.relay("third")).awaitStarted();
+            awaitShare(rig, "third");
+            rig.fault("a third relay joins");
+            RelayChild.End end = first.stop();
+            rig.fault("the first one leaves");
+            rig.figure("left in", end.took());
+            awaitNoShardFree(rig);
+            Rig.pause(Duration.ofSeconds(1));
+            writers.stop();
+            rig.assertSound(0);
+            assertThat(end.published()).isPositive();
+            assertThat(second.stop().published()).isPositive();
+            assertThat(third.stop().published()).isPositive();
+        }
+    }
+
+    @Test
+    void twentyRelaysThatStopUnderLoadLeaveNoDuplicateAndNoGap() {
+        try (Rig rig = Rig.on(SharedServers.get(), "F11 graceful stops")) {
+            rig.start(rig.relay("anchor")).awaitStarted();
+            LedgerWriters writers = rig.start(rig.writers().keys(60).rate(300));
+            Duration longestStop = Duration.ZERO;
+            Duration longestGap = Duration.ZERO;
+            RelayChild process = rig.start(rig.relay("process-0"));
+            for (int i = 0; i < 10; i++) {
+                Relay here = rig.startHere(rig.relay("here-" + i));
+                process.awaitStarted();
+                awaitShare(rig, process.name());
+                awaitShare(rig, here.name());
+                RelayChild next = i == 9 ? process : rig.start(rig.relay("process-" + (i + 1)));
+                long start = System.nanoTime();
+                process.terminate();
+                here.close();
+                longestStop = longer(longestStop, process.stop().took());
+                String homeless = "SELECT count(*) FROM outbox_shard s LEFT JOIN outbox_relay r ON r.id = s.owner"
+                        + " WHERE r.id IS NULL OR r.name IN ('" + process.name() + "', '" + here.name() + "')";
+                Rig.await("the shards of both are owned again", () -> rig.number(homeless) == 0);
+                longestGap = longer(longestGap, Duration.ofNanos(System.nanoTime() - start));
+                process = next;
+            }
+            rig.fault("10 × SIGTERM, 10 × close()");
+            rig.figure("longest stop", longestStop);
+            rig.figure("longest hand-over", longestGap);
+            writers.stop();
+            rig.assertSound(0);
+            assertThat(longestStop).isLessThan(Duration.ofSeconds(30));
+        }
+    }
+
+    private static void awaitShare(Rig rig, String relay) {
+        Rig.await(
+                relay + " has its share",
+                () -> rig.number("SELECT count(*) FROM outbox_shard s"
+                                + " JOIN outbox_relay r ON r.id = s.owner WHERE r.name = '" + relay + "'")
+                        > 50);
+    }
+
+    private static void awaitNoShardFree(Rig rig) {
+        Rig.await(
+                "every shard has an owner",
+                () -> rig.number("SELECT count(*) FROM outbox_shard s"
+                                + " LEFT JOIN outbox_relay r ON r.id = s.owner WHERE r.id IS NULL")
+                        == 0);
+    }
+
+    private static Duration longer(Duration a, Duration b) {
+        return a.compareTo(b) >= 0 ? a : b;
+    }
+}
