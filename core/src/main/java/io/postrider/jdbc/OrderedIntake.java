@@ -20,13 +20,13 @@ import java.util.function.LongSupplier;
 /**
  * One loop's part of the shards. Taking a row writes nothing: to own its shard is enough.
  *
- * <p>Shards with a held key are read apart, and in at most a tenth of the time: to pass over what waits behind a held key
+ * <p>Shards with a held key are read apart, and in at most a twentieth of the time: to pass over what waits behind a held key
  * costs as much as reading it, and must not slow the others down.
  */
 final class OrderedIntake implements Intake {
     private static final int MIN_DEPTH = 4;
     private static final int MAX_DEEPER = 1 << 12;
-    private static final int HELD_SHARE = 10;
+    private static final int HELD_SHARE = 20;
 
     private final EventStatements events;
     private final Ownership ownership;

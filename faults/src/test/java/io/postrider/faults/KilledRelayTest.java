@@ -111,7 +111,7 @@ class KilledRelayTest {
     }
 
     private static LedgerWriters writers(Rig rig) {
-        return rig.start(rig.writers().rate(400).keys(40).events(1_200));
+        return rig.start(rig.writers().rate(400).keys(40).events(700));
     }
 
     private static RelaySetup victim(Rig rig) {
