@@ -52,7 +52,7 @@ public final class OutboxEvent {
         aggregateId = b.aggregateId;
         payload = b.payload;
         contentType = b.contentType;
-        headers = Collections.unmodifiableMap(new LinkedHashMap<>(b.headers));
+        headers = b.headers.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(b.headers));
         // PostgreSQL keeps microseconds: cut here, so that the stored event equals the one that was built.
         occurredAt = (b.occurredAt == null ? Instant.now() : b.occurredAt).truncatedTo(ChronoUnit.MICROS);
         notBefore = b.notBefore;

@@ -482,12 +482,12 @@ class LoopTest {
         now += ANSWER_TIMEOUT.toNanos() + 1_100 * MS;
         loop.turn();
         assertThat(intake.taken()).isEmpty();
-        for (long id = 1; id <= 10; id++) {
+        for (long id = 1; id <= 8; id++) {
             acknowledge(id);
         }
         turns(50);
-        assertThat(intake.settled).hasSize(10);
-        assertThat(intake.taken()).hasSize(10);
+        assertThat(intake.settled).hasSize(8);
+        assertThat(intake.taken()).hasSize(8);
     }
 
     @Test
