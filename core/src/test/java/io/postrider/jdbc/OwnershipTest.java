@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -116,13 +116,13 @@ class OwnershipTest {
     /** A loop takes and sends in the very moment before the shard is withdrawn: one of them must see the other. */
     @Test
     void aSendThatSlipsInJustBeforeTheWithdrawalPreventsIt() {
-        AtomicReference<Runnable> before = new AtomicReference<>(() -> {});
+        List<Runnable> before = new ArrayList<>();
         Ownership watched = new Ownership(new ConcurrentHashMap<>() {
             private static final long serialVersionUID = 1L;
 
             @Override
-            public Long remove(Object shard) {
-                before.get().run();
+            public @Nullable Long remove(Object shard) {
+                before.forEach(Runnable::run);
                 return super.remove(shard);
             }
         });
@@ -130,7 +130,7 @@ class OwnershipTest {
         watched.add(Map.of(0, 1L));
         watched.leave(List.of(0));
         AtomicBoolean sent = new AtomicBoolean();
-        before.set(() -> {
+        before.add(() -> {
             watched.took(0);
             sent.set(watched.mayStart(0, 1, 0));
         });

@@ -321,7 +321,10 @@ class LoopTest {
 
     @Test
     void aReadThatWasRungForAndFailedIsTakenUpAgainAndItsOutageIsOne() {
-        loop.turn();
+        for (int i = 0; i < 10; i++) {
+            now += loop.turn();
+        }
+        assertThat(loop.turn()).as("by itself it would look much later").isEqualTo(500 * MS);
         appendAll("s", "a");
         intake.failing = true;
         loop.ring();
@@ -479,15 +482,17 @@ class LoopTest {
             intake.append("s", "k" + i);
         }
         turns(20);
+        int first = intake.taken().size();
         now += ANSWER_TIMEOUT.toNanos() + 1_100 * MS;
         loop.turn();
         assertThat(intake.taken()).isEmpty();
-        for (long id = 1; id <= 8; id++) {
-            acknowledge(id);
+        publisher.unanswered().forEach(publisher::acknowledge);
+        for (int i = 0; i < 50; i++) {
+            loop.turn();
+            now += 50 * MS;
         }
-        turns(50);
-        assertThat(intake.settled).hasSize(8);
-        assertThat(intake.taken()).hasSize(8);
+        assertThat(intake.settled).hasSize(first);
+        assertThat(intake.taken()).hasSize(first);
     }
 
     @Test
