@@ -105,7 +105,7 @@ public final class OutboxEvent {
         return Optional.ofNullable(contentType);
     }
 
-    /** In the order in which they were added; never {@code null}. */
+    /** In the order in which they were added; an event that was read back has them in an order of the database. */
     public Map<String, String> headers() {
         return headers;
     }

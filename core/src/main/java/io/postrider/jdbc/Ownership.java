@@ -55,7 +55,12 @@ final class Ownership {
 
     boolean mayStart(int shard, long epoch, long nanos) {
         Long owned = epochs.get(shard);
-        return owned != null && owned == epoch && hasRight && nanos - rightUntil < 0;
+        return owned != null && owned == epoch && mayStart(nanos);
+    }
+
+    /** Whether anything may be started at all: if not, there is no use in reading. */
+    boolean mayStart(long nanos) {
+        return hasRight && nanos - rightUntil < 0;
     }
 
     void add(Map<Integer, Long> shards) {

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class Gates {
     private static final long FIRST_TRIAL = Duration.ofMillis(200).toNanos();
     private static final long LAST_TRIAL = Duration.ofSeconds(3).toNanos();
+    /** What a destination may ask for; a mistake there must not silence a stream for days. */
+    private static final Duration LONGEST_WISH = Duration.ofMinutes(10);
     /** So many different events refused in a row say more about the destination than about the events. */
     private static final int REFUSALS = 10;
 
@@ -64,7 +66,8 @@ final class Gates {
             gate.trialUnderWay = false;
             gate.trial = null;
         }
-        retryAfter.ifPresent(asked -> gate.trialAt = Math.max(gate.trialAt, now + asked.toNanos()));
+        retryAfter.ifPresent(asked -> gate.trialAt =
+                Math.max(gate.trialAt, now + atMost(LONGEST_WISH, asked).toNanos()));
         return closes;
     }
 
@@ -157,6 +160,10 @@ final class Gates {
     private Gate gate(String stream) {
         any = true;
         return gates.computeIfAbsent(stream, s -> new Gate());
+    }
+
+    private static Duration atMost(Duration most, Duration asked) {
+        return asked.compareTo(most) > 0 ? most : asked;
     }
 
     private long jittered(long nanos) {
