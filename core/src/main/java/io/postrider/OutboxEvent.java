@@ -52,7 +52,7 @@ public final class OutboxEvent {
         aggregateId = b.aggregateId;
         payload = b.payload;
         contentType = b.contentType;
-        headers = Collections.unmodifiableMap(new LinkedHashMap<>(b.headers));
+        headers = b.headers.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(b.headers));
         // PostgreSQL keeps microseconds: cut here, so that the stored event equals the one that was built.
         occurredAt = (b.occurredAt == null ? Instant.now() : b.occurredAt).truncatedTo(ChronoUnit.MICROS);
         notBefore = b.notBefore;
@@ -105,7 +105,7 @@ public final class OutboxEvent {
         return Optional.ofNullable(contentType);
     }
 
-    /** In the order in which they were added; never {@code null}. */
+    /** In the order in which they were added; an event that was read back has them in an order of the database. */
     public Map<String, String> headers() {
         return headers;
     }

@@ -198,19 +198,23 @@ public final class Sql {
             """;
 
     /**
-     * By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. Identity and
-     * revision are compared in a form that no index can serve, so that the rows are found, and locked, by id.
+     * By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. Found, and
+     * so locked, in the order of the ids, by one walk through the index; the CASE keeps the comparison of the rest a
+     * hashed filter, since as a join it would cost more than twice as much.
      */
     private static final String SETTLE = """
-            DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
-            WHERE e.id = given.id AND (e.event_id, e.revision) IS NOT DISTINCT FROM (given.event_id, given.revision)
+            DELETE FROM {event} e
+            WHERE e.id = ANY (?::bigint[])
+              AND CASE WHEN (e.id, e.event_id, e.revision) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]))
+                       THEN true END
             """;
 
     private static final String SETTLE_WITH_HISTORY = """
             WITH gone AS (
-                DELETE FROM {event} e USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)
-                WHERE e.id = given.id
-                  AND (e.event_id, e.revision) IS NOT DISTINCT FROM (given.event_id, given.revision)
+                DELETE FROM {event} e
+                WHERE e.id = ANY (?::bigint[])
+                  AND CASE WHEN (e.id, e.event_id, e.revision) IN
+                                (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[])) THEN true END
                 RETURNING e.*
             )
             INSERT INTO {kept in} (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id,

@@ -140,13 +140,15 @@ final class EventStatements implements AutoCloseable {
     private void settle(String statementText, List<Delivery> deliveries, boolean history) {
         int gone = session.run("settle events", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statementText)) {
-                statement.setArray(1, array(connection, "int8", of(deliveries, Delivery::id)));
+                Array ids = array(connection, "int8", of(deliveries, Delivery::id));
+                statement.setArray(1, ids);
+                statement.setArray(2, ids);
                 statement.setArray(
-                        2,
+                        3,
                         array(connection, "uuid", of(deliveries, d -> d.event().id())));
-                statement.setArray(3, array(connection, "int4", of(deliveries, Delivery::revision)));
+                statement.setArray(4, array(connection, "int4", of(deliveries, Delivery::revision)));
                 if (history) {
-                    statement.setString(4, relay);
+                    statement.setString(5, relay);
                 }
                 return statement.executeUpdate();
             }
@@ -320,6 +322,13 @@ final class EventStatements implements AutoCloseable {
     }
 
     static Array array(Connection connection, String type, Collection<?> values) throws SQLException {
-        return connection.createArrayOf(type, values.toArray());
+        // The driver sends arrays of a type that it knows in binary form, others as text.
+        return connection.createArrayOf(
+                type,
+                switch (type) {
+                    case "int8" -> values.toArray(new Long[0]);
+                    case "int4" -> values.toArray(new Integer[0]);
+                    default -> values.toArray();
+                });
     }
 }

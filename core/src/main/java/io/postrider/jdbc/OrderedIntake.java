@@ -56,6 +56,9 @@ final class OrderedIntake implements Intake {
 
     @Override
     public Taken take(Demand demand) {
+        if (!ownership.mayStart(ticker.getAsLong())) {
+            return Taken.nothing();
+        }
         Map<Integer, Long> free = new LinkedHashMap<>();
         Map<Integer, Long> held = new LinkedHashMap<>();
         inTurn(ownership.readable())

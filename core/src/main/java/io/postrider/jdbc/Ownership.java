@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
@@ -18,12 +19,21 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class Ownership {
     static final int SHARDS = 256;
 
-    private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Integer, Long> epochs;
     private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
     private final AtomicIntegerArray taken = new AtomicIntegerArray(SHARDS);
     private volatile long member;
     private volatile long rightUntil = Long.MIN_VALUE;
     private volatile boolean hasRight;
+
+    Ownership() {
+        this(new ConcurrentHashMap<>());
+    }
+
+    /** @param epochs where owned shards are noted; a test sees there in which order things happen */
+    Ownership(ConcurrentMap<Integer, Long> epochs) {
+        this.epochs = epochs;
+    }
 
     /** A new member owns nothing. */
     void joined(long member) {
@@ -45,7 +55,12 @@ final class Ownership {
 
     boolean mayStart(int shard, long epoch, long nanos) {
         Long owned = epochs.get(shard);
-        return owned != null && owned == epoch && hasRight && nanos - rightUntil < 0;
+        return owned != null && owned == epoch && mayStart(nanos);
+    }
+
+    /** Whether anything may be started at all: if not, there is no use in reading. */
+    boolean mayStart(long nanos) {
+        return hasRight && nanos - rightUntil < 0;
     }
 
     void add(Map<Integer, Long> shards) {

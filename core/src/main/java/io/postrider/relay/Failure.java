@@ -29,7 +29,7 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
         if (cause instanceof PublishException known) {
             return new Failure(
                     fault(known),
-                    known.code(),
+                    line(String.valueOf(known.code())),
                     line(String.valueOf(known.getMessage())),
                     known instanceof DestinationDownException down ? down.retryAfter() : Optional.empty());
         }

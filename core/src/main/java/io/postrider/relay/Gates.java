@@ -20,11 +20,15 @@ import org.jspecify.annotations.Nullable;
 final class Gates {
     private static final long FIRST_TRIAL = Duration.ofMillis(200).toNanos();
     private static final long LAST_TRIAL = Duration.ofSeconds(3).toNanos();
+    /** What a destination may ask for; a mistake there must not silence a stream for days. */
+    private static final Duration LONGEST_WISH = Duration.ofMinutes(10);
     /** So many different events refused in a row say more about the destination than about the events. */
     private static final int REFUSALS = 10;
 
     private final Map<String, Gate> gates = new HashMap<>();
     private final RandomGenerator random;
+    /** Whether there is any gate at all: asked for every success, so without the lock. */
+    private volatile boolean any;
 
     Gates(RandomGenerator random) {
         this.random = random;
@@ -62,7 +66,8 @@ final class Gates {
             gate.trialUnderWay = false;
             gate.trial = null;
         }
-        retryAfter.ifPresent(asked -> gate.trialAt = Math.max(gate.trialAt, now + asked.toNanos()));
+        retryAfter.ifPresent(asked -> gate.trialAt =
+                Math.max(gate.trialAt, now + atMost(LONGEST_WISH, asked).toNanos()));
         return closes;
     }
 
@@ -74,8 +79,13 @@ final class Gates {
     }
 
     /** The destination took an event; returns how long the gate was closed, if this opened it. */
-    synchronized Optional<Duration> succeeded(String stream, long now) {
+    Optional<Duration> succeeded(String stream, long now) {
+        return any ? opened(stream, now) : Optional.empty();
+    }
+
+    private synchronized Optional<Duration> opened(String stream, long now) {
         Gate gate = gates.remove(stream);
+        any = !gates.isEmpty();
         return gate != null && gate.closed ? Optional.of(Duration.ofNanos(now - gate.closedAt)) : Optional.empty();
     }
 
@@ -148,7 +158,12 @@ final class Gates {
     }
 
     private Gate gate(String stream) {
+        any = true;
         return gates.computeIfAbsent(stream, s -> new Gate());
+    }
+
+    private static Duration atMost(Duration most, Duration asked) {
+        return asked.compareTo(most) > 0 ? most : asked;
     }
 
     private long jittered(long nanos) {

@@ -158,7 +158,7 @@ class LanesTest {
 
     @Test
     void randomWorkAgreesWithASimpleModel() {
-        for (int seed = 0; seed < 60; seed++) {
+        for (int seed = 0; seed < 30; seed++) {
             new Run(seed).steps(400);
         }
     }

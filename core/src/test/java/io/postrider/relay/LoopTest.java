@@ -321,7 +321,10 @@ class LoopTest {
 
     @Test
     void aReadThatWasRungForAndFailedIsTakenUpAgainAndItsOutageIsOne() {
-        loop.turn();
+        for (int i = 0; i < 10; i++) {
+            now += loop.turn();
+        }
+        assertThat(loop.turn()).as("by itself it would look much later").isEqualTo(500 * MS);
         appendAll("s", "a");
         intake.failing = true;
         loop.ring();
@@ -454,6 +457,42 @@ class LoopTest {
         assertThat(sent()).isEmpty();
         assertThat(intake.taken()).isEmpty();
         assertThat(loop.isIdle()).isTrue();
+    }
+
+    @Test
+    void aTrialThatMayNotBeSentIsFollowedByAnother() {
+        appendAll("s", "a");
+        loop.turn();
+        fail(1, new DestinationDownException("DOWN", "no route", null));
+        loop.turn();
+        intake.claim = nanos -> false;
+        now += 200 * MS;
+        loop.turn();
+        assertThat(sent()).hasSize(1);
+        assertThat(intake.taken()).isEmpty();
+        intake.claim = Deliveries.ALWAYS;
+        loop.turn();
+        assertThat(sent()).containsExactly(1L, 1L);
+    }
+
+    @Test
+    void lateAnswersDoNotWidenTheWindow() {
+        loop = loop(new Window(10, 1 << 20));
+        for (int i = 0; i < 100; i++) {
+            intake.append("s", "k" + i);
+        }
+        turns(20);
+        int first = intake.taken().size();
+        now += ANSWER_TIMEOUT.toNanos() + 1_100 * MS;
+        loop.turn();
+        assertThat(intake.taken()).isEmpty();
+        publisher.unanswered().forEach(publisher::acknowledge);
+        for (int i = 0; i < 50; i++) {
+            loop.turn();
+            now += 50 * MS;
+        }
+        assertThat(intake.settled).hasSize(first);
+        assertThat(intake.taken()).hasSize(first);
     }
 
     @Test

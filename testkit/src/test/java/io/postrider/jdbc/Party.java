@@ -11,10 +11,10 @@ import io.postrider.relay.Verdict;
 import io.postrider.table.TableNames;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import javax.sql.DataSource;
 
 /** A relay without its threads: a test runs its statements one by one, and decides in which session. */
@@ -94,7 +94,7 @@ final class Party implements AutoCloseable {
     }
 
     static EventStatements.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {
-        return new EventStatements.Query(new TreeMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
+        return new EventStatements.Query(new LinkedHashMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
     }
 
     List<Long> readIds(Long... inFlight) {

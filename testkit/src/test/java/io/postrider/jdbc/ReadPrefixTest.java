@@ -42,7 +42,7 @@ class ReadPrefixTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
     void readingOnGivesEveryKeyInOrderAndWhole(int seed) throws SQLException {
         Random random = new Random(seed);
         database.clear();
@@ -87,6 +87,7 @@ class ReadPrefixTest {
                 .read(Party.query(shards, inFlight, depth, limit, bytes))
                 .deliveries();
         assertThat(found).hasSizeLessThanOrEqualTo(limit);
+        assertThat(Party.ids(found)).noneMatch(inFlight::contains);
         Map<Long, Row> byId = rows.stream().collect(Collectors.toMap(Row::id, row -> row));
         return found.stream().map(delivery -> byId.get(delivery.id())).toList();
     }
@@ -113,7 +114,8 @@ class ReadPrefixTest {
     }
 
     private static Map<Integer, Long> some(Map<Integer, Long> shards, Random random) {
-        Map<Integer, Long> some = new TreeMap<>(Comparator.comparing(shard -> (shard * 7) % 256));
+        int first = random.nextInt(256);
+        Map<Integer, Long> some = new TreeMap<>(Comparator.comparing(shard -> (shard - first) & 255));
         shards.forEach((shard, epoch) -> {
             if (random.nextInt(5) > 0) {
                 some.put(shard, epoch);

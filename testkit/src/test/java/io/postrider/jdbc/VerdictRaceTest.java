@@ -144,6 +144,19 @@ class VerdictRaceTest {
     }
 
     @Test
+    void whatWasTakenInAnEarlierEpochIsNotJudgedInALaterOneOfTheSameOwner() {
+        long earlier = database.event("s", "k");
+        List<Delivery> mixed = new ArrayList<>(owner.read());
+        owner.shards.release(owner.member(), owner.ownership.all());
+        owner.ownership.joined(owner.member());
+        owner.ownership.add(owner.takeAll());
+        long later = database.event("s", "k");
+        mixed.addAll(owner.read(Set.of(earlier)).deliveries());
+        assertThat(owner.retry(mixed, HOUR)).containsExactly(later);
+        assertUntouched(earlier);
+    }
+
+    @Test
     void anotherGroupsShardsAreNoFence() {
         long id = database.event("s", "k");
         List<Delivery> taken = owner.read();

@@ -25,7 +25,7 @@ final class RelayProcess implements AutoCloseable {
     /** Begins to start it; see {@link #awaitReady}. */
     synchronized void start() {
         jvm = ChildJvm.of(RelayMain.class)
-                .jvmOptions("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+                .jvmOptions("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
                 .args(args)
                 .start();
     }

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.postrider.OutboxEvent;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.Feed;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Membership;
+import io.postrider.relay.Outcome;
+import io.postrider.relay.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a relay relies on in any feed: nothing is lost, nothing is handed to two who live, only who is entitled judges, and
+ * events of one key come in order. A test plays the relays, one step at a time.
+ *
+ * <pre>{@code
+ * class MyFeedTest extends FeedContract {
+ *     private final MyStore store = MyStore.empty();
+ *
+ *     @Override
+ *     protected Feed feed(Duration lease) { return new MyFeed(store, lease); }
+ *
+ *     @Override
+ *     protected void append(OutboxEvent event) { store.inTransaction(tx -> tx.append(event)); }
+ * }
+ * }</pre>
+ *
+ * <p>JUnit makes one instance per test, so a field as above gives every test a store of its own.
+ */
+public abstract class FeedContract {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofMinutes(5);
+    private final List<Member> members = new ArrayList<>();
+
+    /** For subclasses. */
+    protected FeedContract() {}
+
+    /**
+     * A feed on this test's own store.
+     *
+     * @param lease how long a member that is silent keeps its place
+     */
+    protected abstract Feed feed(Duration lease);
+
+    /** Appends one event and commits. */
+    protected abstract void append(OutboxEvent event);
+
+    /** Whether events of one key come in order; if not, what is about order is skipped. */
+    protected boolean isOrdered() {
+        return true;
+    }
+
+    /** The shortest lease that the feed allows: for the tests that wait for the end of one. */
+    protected Duration shortLease() {
+        return Duration.ofSeconds(1);
+    }
+
+    @AfterEach
+    final void everybodyLeaves() {
+        List.copyOf(members).forEach(Member::leave);
+    }
+
+    @Test
+    final void whatWasAppendedIsTakenAsItWas() {
+        OutboxEvent event = OutboxEvent.of("stream", "Type")
+                .aggregate("Order", "o-1")
+                .key("key")
+                .header("name", "välue")
+                .payload(new byte[] {0, 1, -1}, "application/octet-stream")
+                .maxAttempts(3)
+                .build();
+        append(event);
+        List<Delivery> taken = join("one").takeSome();
+        assertThat(taken).hasSize(1);
+        assertThat(taken.get(0).attempts()).isZero();
+        assertThat(taken.get(0).event()).usingRecursiveComparison().isEqualTo(event);
+    }
+
+    @Test
+    final void whatIsTakenIsNotHandedOutAgain() {
+        append(event("k"));
+        Member member = join("one");
+        assertThat(member.takeSome()).hasSize(1);
+        assertThat(member.take()).isEmpty();
+        assertThat(member.intake.size()).isEqualTo(1);
+    }
+
+    @Test
+    final void whatIsSettledIsGone() {
+        append(event("k"));
+        Member member = join("one");
+        member.intake.settle(member.takeSome());
+        assertThat(member.intake.size()).isZero();
+        assertThat(member.take()).isEmpty();
+        member.leave();
+        assertThat(join("two").take()).isEmpty();
+    }
+
+    @Test
+    final void whatIsReleasedComesBackAsIfItHadNeverBeenTaken() {
+        OutboxEvent event = event("k");
+        append(event);
+        Member member = join("one");
+        member.intake.release(member.takeSome());
+        assertThat(member.intake.size()).isZero();
+        List<Delivery> again = member.takeSome();
+        assertThat(ids(again)).containsExactly(event.id());
+        assertThat(again.get(0).attempts()).isZero();
+    }
+
+    @Test
+    final void aRetryComesBackWhenItIsDueWithItsAttemptCounted() {
+        OutboxEvent event = event("k");
+        append(event);
+        Member member = join("one");
+        assertThat(member.judge(member.takeSome(), retry(Duration.ofHours(1)))).hasSize(1);
+        assertThat(member.take()).isEmpty();
+        OutboxEvent soon = event("l");
+        append(soon);
+        member.judge(member.takeSome(), retry(Duration.ZERO));
+        List<Delivery> again = member.takeSome();
+        assertThat(ids(again)).containsExactly(soon.id());
+        assertThat(again.get(0).attempts()).isEqualTo(1);
+    }
+
+    @Test
+    final void whatIsDeadDoesNotComeBack() {
+        append(event("k"));
+        Member member = join("one");
+        assertThat(member.judge(member.takeSome(), dead())).hasSize(1);
+        assertThat(member.take()).isEmpty();
+        assertThat(member.intake.size()).isZero();
+    }
+
+    @Test
+    final void aVerdictThatIsRepeatedIsWrittenOnce() {
+        append(event("k"));
+        Member member = join("one");
+        List<Delivery> taken = member.takeSome();
+        assertThat(member.judge(taken, retry(Duration.ZERO))).hasSize(1);
+        assertThat(member.judge(taken, retry(Duration.ZERO))).isEmpty();
+        assertThat(member.takeSome().get(0).attempts()).isEqualTo(1);
+    }
+
+    @Test
+    final void noMoreIsTakenThanWasAskedForAndNoStreamThatWasLeftOut() {
+        for (int i = 0; i < 10; i++) {
+            append(event("k" + i));
+        }
+        append(OutboxEvent.of("other", "T").key("k").build());
+        Member member = join("one");
+        member.tick();
+        assertThat(member.intake.take(Demand.of(3, 1000, Set.of())).deliveries())
+                .hasSizeBetween(1, 3);
+        assertThat(member.intake.take(Demand.of(100, 100_000, Set.of("stream"))).deliveries())
+                .allMatch(delivery -> delivery.event().stream().equals("other"));
+        assertThat(member.intake.take(Demand.trial("stream", 100, 100_000)).deliveries())
+                .isNotEmpty()
+                .allMatch(delivery -> delivery.event().stream().equals("stream"));
+    }
+
+    @Test
+    final void eventsOfOneKeyComeInTheOrderInWhichTheyWereAppended() {
+        Assumptions.assumeTrue(isOrdered());
+        List<UUID> appended = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            OutboxEvent event = event("k");
+            append(event);
+            appended.add(event.id());
+        }
+        Member member = join("one");
+        List<UUID> got = new ArrayList<>();
+        await().atMost(PATIENCE).until(() -> {
+            member.tick();
+            got.addAll(ids(member.intake.take(Demand.of(7, 1000, Set.of())).deliveries()));
+            return got.size() >= 20;
+        });
+        assertThat(got).isEqualTo(appended);
+    }
+
+    @Test
+    final void aFailedEventHoldsBackItsOwnKeyOnly() {
+        Assumptions.assumeTrue(isOrdered());
+        append(event("held"));
+        Member member = join("one");
+        List<Delivery> failed = member.takeSome();
+        OutboxEvent behind = event("held");
+        append(behind);
+        OutboxEvent beside = event("free");
+        append(beside);
+        member.judge(failed, retry(Duration.ofHours(1)));
+        assertThat(ids(member.takeSome())).containsExactly(beside.id());
+        assertThat(member.take()).isEmpty();
+    }
+
+    @Test
+    final void twoWhoLiveShareWithoutTakingTheSame() {
+        Member one = join("one");
+        Member two = join("two");
+        List<UUID> appended = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            OutboxEvent event = event("k" + i);
+            append(event);
+            appended.add(event.id());
+        }
+        List<UUID> got = new ArrayList<>();
+        await().atMost(PATIENCE).until(() -> {
+            got.addAll(ids(one.take()));
+            got.addAll(ids(two.take()));
+            return got.size() >= 40;
+        });
+        assertThat(got).containsExactlyInAnyOrderElementsOf(appended);
+        assertThat(one.intake.size()).isPositive();
+        assertThat(two.intake.size()).isPositive();
+    }
+
+    @Test
+    final void whoIsSilentLosesItsPlaceAndItsSayButNotItsFacts() {
+        OutboxEvent first = event("k");
+        append(first);
+        Member silent = join("silent", shortLease());
+        List<Delivery> lost = silent.takeSome();
+        Member heir = join("heir", shortLease());
+        List<Delivery> taken = heir.takeSome();
+        assertThat(ids(taken)).containsExactly(first.id());
+        assertThat(lost.get(0).claim().mayStart(System.nanoTime())).isFalse();
+        assertThat(silent.judge(lost, dead())).isEmpty();
+        silent.intake.settle(lost);
+        heir.intake.release(taken);
+        assertThat(heir.take())
+                .as("what was delivered is delivered, whoever says so")
+                .isEmpty();
+    }
+
+    @Test
+    final void whoWasTakenForDeadComesBackAndTakesPartAgain() {
+        Member silent = join("silent", shortLease());
+        Member heir = join("heir", shortLease());
+        append(event("k"));
+        heir.intake.settle(heir.takeSome());
+        await().atMost(PATIENCE).until(() -> {
+            append(event(UUID.randomUUID().toString()));
+            heir.take();
+            return !silent.take().isEmpty();
+        });
+    }
+
+    @Test
+    final void whoLeavesLeavesEverythingToTheOthers() {
+        Member one = join("one");
+        Member two = join("two");
+        for (int i = 0; i < 30; i++) {
+            append(event("k" + i));
+        }
+        one.take();
+        one.leave();
+        List<UUID> got = new ArrayList<>();
+        await().atMost(PATIENCE).until(() -> {
+            got.addAll(ids(two.take()));
+            return got.size() >= 30;
+        });
+        assertThat(got).doesNotHaveDuplicates().hasSize(30);
+    }
+
+    @Test
+    final void whoWantsNoShareGetsNothingMore() {
+        Member one = join("one");
+        Member two = join("two");
+        one.membership.wants(false);
+        await().atMost(PATIENCE).until(() -> {
+            one.tick();
+            append(event(UUID.randomUUID().toString()));
+            boolean nothing = one.intake.take(everything()).deliveries().isEmpty();
+            return !two.take().isEmpty() && nothing;
+        });
+    }
+
+    /** A relay, played by a test. */
+    private final class Member {
+        final Membership membership;
+        final Intake intake;
+
+        Member(Membership membership) {
+            this.membership = membership;
+            this.intake = membership.intake(0);
+        }
+
+        void tick() {
+            membership.tick(new Membership.Report(intake.size(), 0, Set.of()));
+        }
+
+        List<Delivery> take() {
+            tick();
+            return intake.take(everything()).deliveries();
+        }
+
+        /** Ticks and takes until there is something. */
+        List<Delivery> takeSome() {
+            List<Delivery> taken = new ArrayList<>();
+            await().atMost(PATIENCE).until(() -> taken.addAll(take()));
+            return taken;
+        }
+
+        List<Verdict> judge(List<Delivery> deliveries, Outcome.Failed outcome) {
+            return intake.verdict(
+                    deliveries.stream().map(d -> new Verdict(d, outcome)).toList());
+        }
+
+        void leave() {
+            if (members.remove(this)) {
+                intake.close();
+                membership.leave();
+            }
+        }
+    }
+
+    private Member join(String name) {
+        return join(name, LONG);
+    }
+
+    private Member join(String name, Duration lease) {
+        Member member = new Member(feed(lease).join(new Feed.Joining(name, 1, false)));
+        members.add(member);
+        return member;
+    }
+
+    private static Demand everything() {
+        return Demand.of(1000, 1 << 20, Set.of());
+    }
+
+    private static OutboxEvent event(String key) {
+        return OutboxEvent.of("stream", "T").key(key).text("payload").build();
+    }
+
+    private static List<UUID> ids(List<Delivery> deliveries) {
+        return deliveries.stream().map(delivery -> delivery.event().id()).toList();
+    }
+
+    private static Outcome.Failed retry(Duration delay) {
+        return new Outcome.Retry(delay, "BUSY", "busy");
+    }
+
+    private static Outcome.Failed dead() {
+        return new Outcome.Dead("BAD", "bad");
+    }
+}
