@@ -21,7 +21,7 @@ public final class RefusingPublisher implements Publisher {
     private final Consumer<OutboxEvent> refusing;
     private final Set<UUID> refused = ConcurrentHashMap.newKeySet();
 
-    /** @param refusing told of each event that will be refused, at once */
+    /** @param refusing told of each event that will be refused, while it waits for that */
     public RefusingPublisher(Publisher publisher, String key, Duration after, Consumer<OutboxEvent> refusing) {
         this.publisher = publisher;
         this.key = key;
@@ -34,12 +34,14 @@ public final class RefusingPublisher implements Publisher {
         if (!key.equals(event.key().orElse("")) || !refused.add(event.id())) {
             return publisher.publish(event);
         }
-        refusing.accept(event);
-        return CompletableFuture.supplyAsync(
+        CompletionStage<?> answer = CompletableFuture.supplyAsync(
                 () -> {
                     throw new RetryableFailureException("REFUSED", "Refused by the test", null);
                 },
                 CompletableFuture.delayedExecutor(after.toMillis(), TimeUnit.MILLISECONDS));
+        // Not before the clock runs: whoever hears this may stop the process at once.
+        refusing.accept(event);
+        return answer;
     }
 
     @Override

@@ -14,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** F01: a relay dies at each point where it touches its database or its destination. */
-@Execution(ExecutionMode.CONCURRENT)
 class KilledRelayTest {
     private static final int WINDOW = 200;
     private static final String REFUSED = "key-0007";
@@ -38,6 +37,7 @@ class KilledRelayTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("failpoints")
     void losesAndReordersNothingWhenItDies(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
@@ -57,6 +57,7 @@ class KilledRelayTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("takeovers")
     void losesAndReordersNothingWhenItDiesWhileTakingOver(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
@@ -75,6 +76,7 @@ class KilledRelayTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("releases")
     void losesAndReordersNothingWhenItDiesWhileGivingUpItsShare(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
@@ -91,6 +93,7 @@ class KilledRelayTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("leaves")
     void losesAndReordersNothingWhenItDiesWhileLeaving(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {

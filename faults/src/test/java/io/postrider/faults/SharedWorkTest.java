@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 /** F04 and F11: relays come and go in order while events are written. */
 class SharedWorkTest {
     private static final int ROUNDS = 5;
+    /** Longer than any hand-over: shards that were not given up would be missed for as long. */
+    private static final Duration LEASE = Duration.ofSeconds(30);
 
     @Test
     void keysStayInOrderAndNothingComesTwiceWhileRelaysJoinAndLeave() {
@@ -43,20 +45,22 @@ class SharedWorkTest {
     @Test
     void twentyRelaysThatStopUnderLoadLeaveNoDuplicateAndNoGap() {
         try (Rig rig = Rig.on(SharedServers.get(), "F11 graceful stops")) {
-            rig.start(rig.relay("anchor")).awaitStarted();
+            rig.start(rig.relay("anchor").lease(LEASE)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().keys(60).rate(300));
             Duration longestStop = Duration.ZERO;
             Duration longestGap = Duration.ZERO;
-            RelayChild process = rig.start(rig.relay("process-0"));
+            RelayChild process = rig.start(rig.relay("process-0").lease(LEASE));
             for (int round = 0; round < ROUNDS; round++) {
                 List<Relay> here = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
-                    here.add(rig.startHere(rig.relay("here-" + round + "-" + i)));
+                    here.add(rig.startHere(rig.relay("here-" + round + "-" + i).lease(LEASE)));
                 }
                 process.awaitStarted();
                 awaitShare(rig, process.name());
                 here.forEach(relay -> awaitShare(rig, relay.name()));
-                RelayChild next = round == ROUNDS - 1 ? process : rig.start(rig.relay("process-" + (round + 1)));
+                RelayChild next = round == ROUNDS - 1
+                        ? process
+                        : rig.start(rig.relay("process-" + (round + 1)).lease(LEASE));
                 long start = System.nanoTime();
                 process.terminate();
                 here.forEach(Relay::close);
@@ -74,6 +78,7 @@ class SharedWorkTest {
             writers.stop();
             rig.assertSound(0);
             assertThat(longestStop).isLessThan(Duration.ofSeconds(30));
+            assertThat(longestGap).as("far below the lease").isLessThan(LEASE.dividedBy(2));
         }
     }
 
