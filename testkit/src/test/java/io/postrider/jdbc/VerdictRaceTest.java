@@ -312,6 +312,7 @@ class VerdictRaceTest {
     @Test
     void releasingIsNoAttemptAndChangesNothing() {
         long id = database.event("s", "k");
+        owner.ownership.renewed(System.nanoTime() + HOUR.toNanos());
         OrderedIntake intake =
                 new OrderedIntake(owner.events, owner.ownership, new OrderedIntake.Part(0, 1, false), System::nanoTime);
         Demand demand = Demand.of(10, 1000, Set.of());
