@@ -135,7 +135,7 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Stops all its threads with SIGSTOP, as a long collection or a suspended machine does. */
     public void pause() {
-        signals.signal("STOP");
+        signals.stop();
     }
 
     /** Lets it go on with SIGCONT. */

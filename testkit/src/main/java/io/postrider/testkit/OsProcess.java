@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A process of this machine, known by its id. */
 record OsProcess(long pid) {
@@ -20,6 +21,35 @@ record OsProcess(long pid) {
         if (!isGone()) {
             Command.run(
                     Path.of("/"), List.of("/bin/sh", "-c", "kill -s " + name + " " + pid + " || ! kill -s 0 " + pid));
+        }
+    }
+
+    /** Stops it, and returns when none of its threads runs any more: on a busy machine the signal takes its time. */
+    void stop() {
+        signal("STOP");
+        long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+        while (!isGone() && !isStopped() && System.nanoTime() - deadline < 0) {
+            Pause.millis(1);
+        }
+    }
+
+    private boolean isStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            return threads.allMatch(thread -> state(thread.resolve("stat")) == 'T');
+        } catch (IOException e) {
+            // Where there is no /proc, the signal has to be trusted.
+            return true;
+        }
+    }
+
+    /** The letter that the kernel gives the state of a process or thread; blank if it cannot be read. */
+    private static char state(Path file) {
+        try {
+            String stat = Files.readString(file);
+            int name = stat.lastIndexOf(')');
+            return name > 0 && stat.length() > name + 2 ? stat.charAt(name + 2) : ' ';
+        } catch (IOException e) {
+            return ' ';
         }
     }
 
@@ -40,13 +70,7 @@ record OsProcess(long pid) {
         if (!ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
             return true;
         }
-        try {
-            String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-            int name = stat.lastIndexOf(')');
-            return name > 0 && stat.length() > name + 2 && stat.charAt(name + 2) == 'Z';
-        } catch (IOException e) {
-            return !ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
-        }
+        return state(Path.of("/proc/" + pid + "/stat")) == 'Z';
     }
 
     /** Waits until it is gone; false if it is still there after this time. */

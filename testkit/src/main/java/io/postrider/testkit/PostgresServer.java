@@ -148,7 +148,7 @@ public final class PostgresServer implements AutoCloseable {
         Optional<OsProcess> su = parent.parent()
                 .filter(process -> process.pid() != ProcessHandle.current().pid());
         // Stopped first, so that no child is born while they are counted.
-        parent.signal("STOP");
+        parent.stop();
         List<OsProcess> children = parent.children();
         parent.signal("KILL");
         children.forEach(child -> child.signal("KILL"));
