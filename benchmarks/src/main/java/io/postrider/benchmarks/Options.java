@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|idle [options]
+            usage: ./bench drain|latency|append|idle|held [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -36,13 +36,18 @@ final class Options {
             idle: statements per second of a relay that has nothing to do
               --loops N         loops of the relay (1)
               --seconds N       per round (20)
+
+            held: a backlog is removed while a key fails for ever
+              --events N        events of other keys per round (200000)
+              --backlog N       events behind the one that fails (100000)
             """;
 
     private static final Map<String, Set<String>> KNOWN = Map.of(
             "drain", Set.of("events", "loops", "history", "backlog", "heap", "relays"),
             "latency", Set.of("events", "rate"),
             "append", Set.of("threads", "seconds"),
-            "idle", Set.of("loops", "seconds"));
+            "idle", Set.of("loops", "seconds"),
+            "held", Set.of("events", "backlog"));
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 
     private final String scenario;

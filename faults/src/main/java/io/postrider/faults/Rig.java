@@ -100,10 +100,6 @@ public final class Rig implements AutoCloseable {
         return stream;
     }
 
-    public String url() {
-        return database.url();
-    }
-
     public DataSource dataSource() {
         return database.dataSource();
     }

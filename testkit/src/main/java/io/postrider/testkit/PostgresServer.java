@@ -47,7 +47,7 @@ public final class PostgresServer implements AutoCloseable {
     private final ScratchDirectory scratch = ScratchDirectory.create("postgres");
     private final Watchdog watchdog = Watchdog.start();
     private final AtomicInteger databases = new AtomicInteger();
-    private final Thread hook = new Thread(this::close, "postrider-postgres-close");
+    private final Thread hook = new Thread(this::endWithJvm, "postrider-postgres-close");
     private @Nullable OsProcess postmaster;
 
     private PostgresServer(PostgresBinaries binaries, ServerAccount account, Map<String, String> settings) {
@@ -175,9 +175,13 @@ public final class PostgresServer implements AutoCloseable {
         scratch.close();
         watchdog.close();
         port.close();
-        if (Thread.currentThread() != hook) {
-            ShutdownHook.remove(hook);
-        }
+        ShutdownHook.remove(hook);
+    }
+
+    /** The data is left to the watchdog: a JVM that ends should not have to wait until thousands of files are removed. */
+    private synchronized void endWithJvm() {
+        end("QUIT");
+        port.close();
     }
 
     private synchronized void create() {
