@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.OutboxEvent;
@@ -35,8 +36,7 @@ class LaneTest {
         assertThat(lanes.fail(first, NO)).isNull();
         assertThat(allThatGo()).isEmpty();
         assertThat(lanes.advance(third)).isNull();
-        Lane.Ended ended = lanes.advance(second);
-        assertThat(ended).isNotNull();
+        Lane.Ended ended = requireNonNull(lanes.advance(second), "it is over");
         assertThat(ended.failed()).containsOnlyKeys(first);
         assertThat(ended.unsent()).containsExactly(fourth);
         assertThat(lanes.isEmpty()).isTrue();
@@ -49,8 +49,7 @@ class LaneTest {
         Delivery late = entered(5);
         assertThat(allThatGo()).isEmpty();
         lanes.advance(first);
-        Lane.Ended ended = lanes.fail(third, NO);
-        assertThat(ended).isNotNull();
+        Lane.Ended ended = requireNonNull(lanes.fail(third, NO), "it is over");
         assertThat(ended.failed().keySet()).containsExactly(second, third);
         assertThat(ended.unsent()).containsExactly(fourth, late);
     }
