@@ -85,7 +85,7 @@ class DatabaseFaultsTest {
             failing.set(false);
             relay.start();
             failing.set(true);
-            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(30).events(1_200));
+            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(30).events(800));
             writers.awaitDone(Rig.PATIENCE);
             Rig.await("statements have failed", () -> failed[0] > 30);
             failing.set(false);

@@ -42,7 +42,7 @@ class KilledRelayTest {
     void losesAndReordersNothingWhenItDies(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
             LedgerWriters writers = writers(rig);
-            RelayChild victim = rig.start(victim(rig).halt(failpoint));
+            RelayChild victim = rig.start(victim(rig, failpoint));
             victim.awaitDeath();
             survive(rig, writers, WINDOW);
         }
@@ -62,10 +62,10 @@ class KilledRelayTest {
     void losesAndReordersNothingWhenItDiesWhileTakingOver(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
             LedgerWriters writers = writers(rig);
-            RelayChild first = rig.start(victim(rig).halt(after(Place.ANSWER, 100)));
+            RelayChild first = rig.start(victim(rig, after(Place.ANSWER, 100)));
             first.awaitDeath();
             rig.fault("kill after-answer-100 before");
-            RelayChild second = rig.start(victim(rig).halt(failpoint));
+            RelayChild second = rig.start(victim(rig, failpoint));
             second.awaitDeath();
             survive(rig, writers, WINDOW);
         }
@@ -81,7 +81,7 @@ class KilledRelayTest {
     void losesAndReordersNothingWhenItDiesWhileGivingUpItsShare(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
             LedgerWriters writers = writers(rig);
-            RelayChild victim = rig.start(victim(rig).halt(failpoint)).awaitStarted();
+            RelayChild victim = rig.start(victim(rig, failpoint)).awaitStarted();
             Relay survivor = survivor(rig);
             victim.awaitDeath();
             survive(rig, writers, survivor, WINDOW);
@@ -98,7 +98,7 @@ class KilledRelayTest {
     void losesAndReordersNothingWhenItDiesWhileLeaving(Failpoint failpoint) {
         try (Rig rig = rig(failpoint)) {
             LedgerWriters writers = writers(rig);
-            RelayChild victim = rig.start(victim(rig).halt(failpoint)).awaitStarted();
+            RelayChild victim = rig.start(victim(rig, failpoint)).awaitStarted();
             rig.fault("SIGTERM");
             victim.terminate();
             victim.awaitDeath();
@@ -117,12 +117,14 @@ class KilledRelayTest {
         return rig.start(rig.writers().rate(400).keys(40).events(700));
     }
 
-    private static RelaySetup victim(Rig rig) {
-        return rig.quickRelay("victim").window(WINDOW).refuse(REFUSED, Duration.ZERO);
+    private static RelaySetup victim(Rig rig, Failpoint failpoint) {
+        RelaySetup setup = rig.quickRelay("victim").window(WINDOW).halt(failpoint);
+        // Without a refusal there would be no verdict.
+        return failpoint.place() == Place.VERDICT ? setup.refuse(REFUSED, Duration.ZERO) : setup;
     }
 
     private static Relay survivor(Rig rig) {
-        return rig.startHere(rig.quickRelay("survivor").window(WINDOW).refuse(REFUSED, Duration.ZERO));
+        return rig.startHere(rig.quickRelay("survivor").window(WINDOW));
     }
 
     private static void survive(Rig rig, LedgerWriters writers, long maxDuplicates) {
