@@ -3,7 +3,6 @@ package io.postrider.relay;
 
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,20 +20,14 @@ final class Courier {
         this.answers = answers;
     }
 
-    /** Returns whether the publisher took it: false if it failed on the spot, which is also answered. */
-    boolean carry(Delivery delivery) {
+    void carry(Delivery delivery) {
         CompletionStage<?> sent;
         try {
             sent = Objects.requireNonNull(publisher.publish(delivery.event()), "The publisher returned no stage");
         } catch (RuntimeException | LinkageError e) {
             answers.accept(new Answer(delivery, e));
-            return false;
+            return;
         }
-        AtomicBoolean refused = new AtomicBoolean();
-        var unused = sent.whenComplete((result, failure) -> {
-            refused.set(failure != null);
-            answers.accept(new Answer(delivery, failure));
-        });
-        return !refused.get();
+        var unused = sent.whenComplete((result, failure) -> answers.accept(new Answer(delivery, failure)));
     }
 }

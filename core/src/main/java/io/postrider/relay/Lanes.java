@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a loop has taken and not yet settled: one {@link Lane} per stream and key, so that no event overtakes an earlier
- * one of its key. Counts rows and bytes per stream, so that a slow destination fills
+ * What a loop has taken and not yet settled: one lane per stream and key, of which only the head is ever under way, so
+ * that no event overtakes an earlier one of its key. Counts rows and bytes per stream, so that a slow destination fills
  * its own share and no more. For one thread.
  */
 final class Lanes {
@@ -26,42 +26,42 @@ final class Lanes {
         }
     }
 
+    private static final class Lane {
+        final ArrayDeque<Delivery> queue = new ArrayDeque<>(2);
+        boolean underWay;
+        long sentAt;
+    }
+
     private static final class Load {
         int rows;
         long bytes;
     }
 
-    private final int perKey;
     private final Map<LaneKey, Lane> lanes = new LinkedHashMap<>();
     private final ArrayDeque<Lane> ready = new ArrayDeque<>();
     private final Map<String, Load> loads = new HashMap<>();
     private final Load total = new Load();
 
-    /** @param perKey how many events of one key may be under way at once */
-    Lanes(int perKey) {
-        this.perKey = perKey;
-    }
-
     /** Puts a delivery behind the others of its key. */
     void enter(Delivery delivery) {
         Lane lane = lanes.computeIfAbsent(LaneKey.of(delivery), key -> new Lane());
-        boolean couldGo = lane.mayGo(perKey);
-        lane.add(delivery);
-        if (!couldGo) {
-            readyIfItMayGo(lane);
+        lane.queue.add(delivery);
+        if (lane.queue.size() == 1) {
+            ready.add(lane);
         }
         count(delivery, 1);
     }
 
-    /** The next one to be sent, or {@code null}; from now on it is under way. */
+    /** The next head to be sent, or {@code null}; from now on it is under way. */
     @Nullable
     Delivery next(long now) {
         Lane lane;
         while ((lane = ready.poll()) != null) {
-            if (lane.mayGo(perKey)) {
-                Delivery next = lane.go(now);
-                readyIfItMayGo(lane);
-                return next;
+            Delivery head = lane.queue.peek();
+            if (head != null && !lane.underWay) {
+                lane.underWay = true;
+                lane.sentAt = now;
+                return head;
             }
         }
         return null;
@@ -75,55 +75,27 @@ final class Lanes {
     /** Since when this delivery is under way, or −1 if it is not (any more). */
     long sentAt(Delivery delivery) {
         Lane lane = lanes.get(LaneKey.of(delivery));
-        return lane == null ? -1 : lane.sentAt(delivery);
+        return lane != null && lane.underWay && lane.queue.peek() == delivery ? lane.sentAt : -1;
     }
 
-    /** The publisher refused it on the spot: the next of its key does not follow before that was heard. */
-    void refused(Delivery delivery) {
-        lane(LaneKey.of(delivery)).stop();
-    }
-
-    /** It has been delivered: another of its key may go. It counts until {@link #left}. */
-    Lane.@Nullable Ended advance(Delivery delivery) {
-        LaneKey key = LaneKey.of(delivery);
+    /** The head has been delivered: the next of its key may go. It counts until {@link #left}. */
+    void advance(Delivery head) {
+        LaneKey key = LaneKey.of(head);
         Lane lane = lane(key);
-        lane.succeeded(delivery);
-        return endOrGoOn(key, lane);
-    }
-
-    /**
-     * It has failed: nothing more of its key is sent. Returns how its lane ended, once nothing of it is under way; all of
-     * that has left the lanes but still counts.
-     */
-    Lane.@Nullable Ended fail(Delivery delivery, Failure failure) {
-        LaneKey key = LaneKey.of(delivery);
-        Lane lane = lane(key);
-        lane.failed(delivery, failure);
-        return endOrGoOn(key, lane);
-    }
-
-    /** It was not sent after all: returns it with all that waited behind it; they have left the lanes but still count. */
-    List<Delivery> clear(Delivery delivery) {
-        LaneKey key = LaneKey.of(delivery);
-        Lane lane = lane(key);
-        List<Delivery> back = lane.takeBack(delivery);
-        endOrGoOn(key, lane);
-        return back;
-    }
-
-    private Lane.@Nullable Ended endOrGoOn(LaneKey key, Lane lane) {
-        if (lane.isOver()) {
+        lane.queue.remove();
+        lane.underWay = false;
+        if (lane.queue.isEmpty()) {
             lanes.remove(key);
-            return lane.ended();
-        }
-        readyIfItMayGo(lane);
-        return null;
-    }
-
-    private void readyIfItMayGo(Lane lane) {
-        if (lane.mayGo(perKey)) {
+        } else {
             ready.add(lane);
         }
+    }
+
+    /** The head has failed: returns it with all that waited behind it; they have left the lanes but still count. */
+    List<Delivery> clear(Delivery head) {
+        Lane lane = lane(LaneKey.of(head));
+        lanes.remove(LaneKey.of(head));
+        return new ArrayList<>(lane.queue);
     }
 
     /** Takes out everything of this stream, or of all if {@code null}, that is not under way. Still counts. */
@@ -133,16 +105,28 @@ final class Lanes {
             if (stream != null && !entry.getKey().stream().equals(stream)) {
                 return false;
             }
-            out.addAll(entry.getValue().takeUnsent());
-            return entry.getValue().isOver();
+            Lane lane = entry.getValue();
+            Delivery head = lane.underWay ? lane.queue.poll() : null;
+            out.addAll(lane.queue);
+            lane.queue.clear();
+            if (head == null) {
+                return true;
+            }
+            lane.queue.add(head);
+            return false;
         });
         return out;
     }
 
-    /** What has been under way since before this. */
+    /** Heads that have been under way since before this. */
     List<Delivery> underWaySinceBefore(long nanos) {
         List<Delivery> late = new ArrayList<>();
-        lanes.values().forEach(lane -> lane.underWaySinceBefore(nanos, late));
+        for (Lane lane : lanes.values()) {
+            Delivery head = lane.queue.peek();
+            if (lane.underWay && head != null && lane.sentAt - nanos < 0) {
+                late.add(head);
+            }
+        }
         return late;
     }
 

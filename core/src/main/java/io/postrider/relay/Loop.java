@@ -4,7 +4,6 @@ package io.postrider.relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -34,7 +33,7 @@ final class Loop {
     private final Pace pace;
     private final Runnable wake;
 
-    private final Lanes lanes;
+    private final Lanes lanes = new Lanes();
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
     private final List<Told.Published> published = new ArrayList<>();
     private final List<Verdict> verdicts = new ArrayList<>();
@@ -50,7 +49,6 @@ final class Loop {
         this.intake = intake;
         this.shared = shared;
         this.courier = new Courier(publisher, this::answered);
-        this.lanes = new Lanes(Math.max(1, publisher.eventsPerKey()));
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
@@ -151,7 +149,7 @@ final class Loop {
         }
         published.add(new Told.Published(delivery, sentAt == -1 ? Duration.ZERO : Duration.ofNanos(now - sentAt)));
         if (sentAt != -1) {
-            conclude(lanes.advance(delivery));
+            lanes.advance(delivery);
         } else {
             lanes.countAgain(delivery);
         }
@@ -171,38 +169,23 @@ final class Loop {
         if (destination && shared.gates().down(delivery, failure.retryAfter(), now)) {
             shared.told().outageStarted(stream, failure);
         }
-        conclude(lanes.fail(delivery, failure));
+        Outcome outcome = shared.judge().judge(delivery, failure, destination);
+        List<Delivery> lane = lanes.clear(delivery);
+        if (outcome instanceof Outcome.Failed failed) {
+            verdicts.add(new Verdict(delivery, failed));
+            lane.remove(delivery);
+        }
+        give(lane);
         if (destination) {
             give(lanes.unsent(stream));
         }
-    }
-
-    /** Judges the first that failed; those behind it should not have gone before it, and go again after it. */
-    private void conclude(Lane.@Nullable Ended lane) {
-        if (lane == null) {
-            return;
-        }
-        List<Delivery> back = new ArrayList<>(lane.failed().keySet());
-        if (!back.isEmpty()) {
-            Delivery first = back.get(0);
-            Failure failure = Objects.requireNonNull(lane.failed().get(first));
-            boolean closed = shared.gates().isClosed(first.event().stream());
-            if (shared.judge().judge(first, failure, closed) instanceof Outcome.Failed outcome) {
-                verdicts.add(new Verdict(first, outcome));
-                back.remove(first);
-            }
-        }
-        back.addAll(lane.unsent());
-        give(back);
     }
 
     private void send(long now) {
         Delivery next;
         while ((next = lanes.next(now)) != null) {
             if (next.claim().mayStart(now)) {
-                if (!courier.carry(next)) {
-                    lanes.refused(next);
-                }
+                courier.carry(next);
             } else {
                 give(lanes.clear(next));
             }

@@ -27,18 +27,6 @@ public interface Publisher extends AutoCloseable {
      */
     CompletionStage<?> publish(OutboxEvent event);
 
-    /**
-     * How many events of one key may be under way at once; 1 unless the publisher keeps their order by itself.
-     *
-     * <p>More than 1 says: of two events that were handed over one after the other by the same thread, the destination
-     * never takes the second unless it has taken the first or refused it for good. Nothing follows an event that failed
-     * until all before and behind it are answered; but what was already under way behind an event that the destination
-     * then refuses is not called back.
-     */
-    default int eventsPerKey() {
-        return 1;
-    }
-
     /** Ends what it holds open. Called once by the relay that was given it, after the last answer or the stop time. */
     @Override
     default void close() {}

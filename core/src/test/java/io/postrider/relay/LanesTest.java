@@ -16,7 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class LanesTest {
-    private final Lanes lanes = new Lanes(1);
+    private final Lanes lanes = new Lanes();
 
     @Test
     void oneEventOfAKeyIsUnderWayAtATimeAndTheyGoInOrder() {
@@ -182,7 +182,7 @@ class LanesTest {
     private static final class Run {
         private final Random random;
         private final String seed;
-        private final Lanes lanes = new Lanes(1);
+        private final Lanes lanes = new Lanes();
         private final Map<String, ArrayDeque<Delivery>> queues = new HashMap<>();
         private final Map<Delivery, Long> underWay = new HashMap<>();
         private final List<Delivery> counted = new ArrayList<>();

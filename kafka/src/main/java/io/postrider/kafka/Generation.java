@@ -120,10 +120,6 @@ final class Generation {
         return delivered;
     }
 
-    boolean hasUnanswered(String topic) {
-        return unanswered.stream().anyMatch(send -> send.topic().equals(topic));
-    }
-
     /**
      * Ends the producer, and after it every send that is still without an answer: only then can none of them be sent
      * any more behind the back of the next try.

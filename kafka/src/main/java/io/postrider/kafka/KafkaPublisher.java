@@ -39,13 +39,10 @@ import org.slf4j.LoggerFactory;
 public final class KafkaPublisher implements Publisher {
     private static final Logger log = LoggerFactory.getLogger(KafkaPublisher.class);
 
-    private static final int DEFAULT_EVENTS_PER_KEY = 64;
-
     private final ProducerSettings settings;
     private final Records records;
     private final @Nullable String deadLetterTopic;
     private final MessageFormat format;
-    private final int eventsPerKey;
     private final Producers producers;
 
     private KafkaPublisher(Builder builder) {
@@ -53,7 +50,6 @@ public final class KafkaPublisher implements Publisher {
         records = new Records(builder.topics, builder.topic, builder.format);
         deadLetterTopic = builder.deadLetterTopic;
         format = builder.format;
-        eventsPerKey = builder.eventsPerKey;
         producers = new Producers(settings);
     }
 
@@ -84,11 +80,6 @@ public final class KafkaPublisher implements Publisher {
             }
         });
         return new Builder(copy);
-    }
-
-    @Override
-    public int eventsPerKey() {
-        return eventsPerKey;
     }
 
     @Override
@@ -170,7 +161,6 @@ public final class KafkaPublisher implements Publisher {
         private Function<OutboxEvent, String> topic = OutboxEvent::stream;
         private MessageFormat format = MessageFormat.raw();
         private @Nullable String deadLetterTopic;
-        private int eventsPerKey = DEFAULT_EVENTS_PER_KEY;
         private Duration sendTimeout = ProducerSettings.DEFAULT_SEND_TIMEOUT;
         private int maxPayload = ProducerSettings.DEFAULT_MAX_PAYLOAD;
 
@@ -205,20 +195,6 @@ public final class KafkaPublisher implements Publisher {
         /** After how long without an answer a send is in doubt and its producer is replaced; 30 seconds by default. */
         public Builder sendTimeout(Duration sendTimeout) {
             this.sendTimeout = Objects.requireNonNull(sendTimeout, "sendTimeout");
-            return this;
-        }
-
-        /**
-         * How many events of one key may be under way at once; 64 by default.
-         *
-         * <p>Kafka's client keeps their order. But where the broker refuses one of them for good, those already under way
-         * behind it are delivered; with 1, none is sent before the one ahead of it was taken.
-         */
-        public Builder eventsPerKey(int eventsPerKey) {
-            if (eventsPerKey < 1) {
-                throw new OutboxException("eventsPerKey=" + eventsPerKey + " lets nothing through: give 1 or more.");
-            }
-            this.eventsPerKey = eventsPerKey;
             return this;
         }
 

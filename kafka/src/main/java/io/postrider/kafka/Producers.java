@@ -43,8 +43,6 @@ final class Producers {
 
     private volatile @Nullable Generation current;
     private volatile boolean closed;
-    /** A copy of {@link #retired}, for those who must not wait for the lock. */
-    private volatile List<Generation> leaving = List.of();
 
     // Guarded by this.
     private final Deque<Generation> retired = new ArrayDeque<>();
@@ -101,9 +99,6 @@ final class Producers {
                 send.blocked(KafkaFailures.noProducer(send.topic()));
                 return false;
             }
-            if (isUnderWayElsewhere(send)) {
-                return false;
-            }
             switch (generation.offer(send)) {
                 case TAKEN -> {
                     return true;
@@ -116,20 +111,6 @@ final class Producers {
         }
         send.failed(KafkaFailures.closed(send.topic()));
         return true;
-    }
-
-    /**
-     * Whether sends of this topic on a retired producer have no answer yet: on the fresh one, this send could arrive
-     * before them. Looked at after {@link #current} was read, which is written after this.
-     */
-    private boolean isUnderWayElsewhere(Send send) {
-        for (Generation generation : leaving) {
-            if (generation.hasUnanswered(send.topic())) {
-                send.blocked(KafkaFailures.noAnswer(send.topic(), settings.sendTimeout()));
-                return true;
-            }
-        }
-        return false;
     }
 
     private void park(Send send) {
@@ -206,7 +187,6 @@ final class Producers {
             }
             return end;
         });
-        leaving = List.copyOf(retired);
         return spent;
     }
 
@@ -217,7 +197,6 @@ final class Producers {
                 return;
             }
             retired.add(generation);
-            leaving = List.copyOf(retired);
             current = null;
         }
         LOG.atLevel(levelFor(generation)).log("A Kafka producer can send no more and is replaced.");
@@ -273,7 +252,6 @@ final class Producers {
                 Generation old = current;
                 if (old != null) {
                     retired.add(old);
-                    leaving = List.copyOf(retired);
                 }
                 current = fresh;
                 return;

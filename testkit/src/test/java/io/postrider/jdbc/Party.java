@@ -37,7 +37,6 @@ final class Party implements AutoCloseable {
         this.events = new EventStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings, name, ownership);
         this.member = member == 0 ? shards.join(name, Wants.SHARDS) : member;
         ownership.joined(this.member);
-        ownership.renewed(System.nanoTime() + Duration.ofHours(1).toNanos());
     }
 
     /** Joins the default group, without any shard. */
