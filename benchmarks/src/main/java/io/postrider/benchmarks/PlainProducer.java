@@ -33,7 +33,7 @@ final class PlainProducer {
                 ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
                 true,
                 ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
-                5,
+                1,
                 ProducerConfig.LINGER_MS_CONFIG,
                 0,
                 ProducerConfig.BATCH_SIZE_CONFIG,

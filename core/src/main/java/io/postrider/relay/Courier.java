@@ -6,28 +6,27 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The only caller of {@link Publisher#publish}. Every event handed to it gives exactly one answer, sooner or later. */
+/** The only one who has events published. Every event handed to it gives exactly one answer, sooner or later. */
 final class Courier {
     /** @param failure {@code null}: the destination has it */
-    record Answer(Delivery delivery, @Nullable Throwable failure) {}
+    record Answer(Departure departure, @Nullable Throwable failure) {}
 
-    private final Publisher publisher;
     private final Consumer<Answer> answers;
 
     /** @param answers called by whatever thread the publisher answers on */
-    Courier(Publisher publisher, Consumer<Answer> answers) {
-        this.publisher = publisher;
+    Courier(Consumer<Answer> answers) {
         this.answers = answers;
     }
 
-    void carry(Delivery delivery) {
+    void carry(Departure departure) {
         CompletionStage<?> sent;
         try {
-            sent = Objects.requireNonNull(publisher.publish(delivery.event()), "The publisher returned no stage");
+            sent = Objects.requireNonNull(
+                    departure.lane().run().publish(departure.delivery().event()), "The publisher returned no stage");
         } catch (RuntimeException | LinkageError e) {
-            answers.accept(new Answer(delivery, e));
+            answers.accept(new Answer(departure, e));
             return;
         }
-        var unused = sent.whenComplete((result, failure) -> answers.accept(new Answer(delivery, failure)));
+        var unused = sent.whenComplete((result, failure) -> answers.accept(new Answer(departure, failure)));
     }
 }

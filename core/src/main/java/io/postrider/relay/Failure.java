@@ -21,7 +21,9 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
         /** This attempt failed; another may succeed. */
         EVENT_RETRYABLE,
         /** The destination takes nothing now. */
-        DESTINATION
+        DESTINATION,
+        /** It was not sent, because of what befell another event. */
+        NOBODY
     }
 
     static Failure of(Throwable thrown) {
@@ -49,6 +51,9 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
     private static Fault fault(PublishException known) {
         if (known instanceof PermanentFailureException) {
             return Fault.EVENT_PERMANENT;
+        }
+        if (known instanceof NotSentException) {
+            return Fault.NOBODY;
         }
         return known instanceof DestinationDownException ? Fault.DESTINATION : Fault.EVENT_RETRYABLE;
     }

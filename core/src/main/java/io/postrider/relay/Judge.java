@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
  * <table>
  * <caption>Whose fault is it?</caption>
  * <tr><th>fault</th><th>gate open</th><th>gate closed</th></tr>
- * <tr><td>destination</td><td>released</td><td>released</td></tr>
+ * <tr><td>destination, or nobody</td><td>released</td><td>released</td></tr>
  * <tr><td>event, permanent</td><td>dead</td><td>released: judged when the destination answers others again</td></tr>
  * <tr><td>event, retryable</td><td>retry, or dead after the last attempt</td><td>released</td></tr>
  * </table>
@@ -24,7 +24,7 @@ final class Judge {
     }
 
     Outcome judge(Delivery delivery, Failure failure, boolean gateClosed) {
-        if (gateClosed || failure.fault() == Failure.Fault.DESTINATION) {
+        if (gateClosed || failure.fault() == Failure.Fault.DESTINATION || failure.fault() == Failure.Fault.NOBODY) {
             return new Outcome.Released();
         }
         if (failure.fault() == Failure.Fault.EVENT_PERMANENT) {

@@ -8,13 +8,14 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a loop has taken and not yet settled: one lane per stream and key, of which only the head is ever under way, so
- * that no event overtakes an earlier one of its key. Counts rows and bytes per stream, so that a slow destination fills
- * its own share and no more. For one thread.
+ * What a loop has taken and not yet settled: one {@link Lane} per stream and key, so that no event overtakes an earlier
+ * one of its key. Counts rows and bytes per stream, so that a slow destination fills its own share and no more. For one
+ * thread.
  */
 final class Lanes {
     /** An event without a key has a lane of its own. */
@@ -26,42 +27,51 @@ final class Lanes {
         }
     }
 
-    private static final class Lane {
-        final ArrayDeque<Delivery> queue = new ArrayDeque<>(2);
-        boolean underWay;
-        long sentAt;
-    }
-
     private static final class Load {
         int rows;
         long bytes;
     }
 
+    /** With more, a produce request is not filled better any more. */
+    private static final int MOST_OF_A_KEY = 64;
+
+    private final Publisher publisher;
     private final Map<LaneKey, Lane> lanes = new LinkedHashMap<>();
     private final ArrayDeque<Lane> ready = new ArrayDeque<>();
     private final Map<String, Load> loads = new HashMap<>();
     private final Load total = new Load();
 
+    Lanes(Publisher publisher) {
+        this.publisher = publisher;
+    }
+
     /** Puts a delivery behind the others of its key. */
     void enter(Delivery delivery) {
-        Lane lane = lanes.computeIfAbsent(LaneKey.of(delivery), key -> new Lane());
-        lane.queue.add(delivery);
-        if (lane.queue.size() == 1) {
-            ready.add(lane);
+        Lane lane = lanes.computeIfAbsent(
+                LaneKey.of(delivery), key -> newLane(delivery.event().key().isPresent()));
+        boolean couldGo = lane.mayGo();
+        lane.add(delivery);
+        if (!couldGo) {
+            readyIfItMayGo(lane);
         }
         count(delivery, 1);
     }
 
-    /** The next head to be sent, or {@code null}; from now on it is under way. */
+    private Lane newLane(boolean keyed) {
+        return (keyed ? publisher.run() : Optional.<Publisher.Run>empty())
+                .map(run -> new Lane(run, MOST_OF_A_KEY))
+                .orElseGet(() -> new Lane(publisher::publish, 1));
+    }
+
+    /** The next one to be sent, or {@code null}; from now on it is under way. */
     @Nullable
-    Delivery next(long now) {
+    Departure next(long now) {
         Lane lane;
         while ((lane = ready.poll()) != null) {
-            Delivery head = lane.queue.peek();
-            if (head != null && !lane.underWay) {
-                lane.underWay = true;
-                lane.sentAt = now;
-                return head;
+            if (lane.mayGo()) {
+                Departure next = lane.go(now);
+                readyIfItMayGo(lane);
+                return next;
             }
         }
         return null;
@@ -72,30 +82,47 @@ final class Lanes {
         return lanes.containsKey(LaneKey.of(delivery));
     }
 
-    /** Since when this delivery is under way, or −1 if it is not (any more). */
-    long sentAt(Delivery delivery) {
-        Lane lane = lanes.get(LaneKey.of(delivery));
-        return lane != null && lane.underWay && lane.queue.peek() == delivery ? lane.sentAt : -1;
+    /**
+     * It has been delivered: another of its key may go. Returns how its lane ended, if one behind it had failed before. It
+     * counts until {@link #left}, and so does all that a lane leaves behind.
+     */
+    Lane.@Nullable Ended advance(Departure departure) {
+        departure.lane().answered(departure);
+        return endOrGoOn(departure);
     }
 
-    /** The head has been delivered: the next of its key may go. It counts until {@link #left}. */
-    void advance(Delivery head) {
-        LaneKey key = LaneKey.of(head);
-        Lane lane = lane(key);
-        lane.queue.remove();
-        lane.underWay = false;
-        if (lane.queue.isEmpty()) {
-            lanes.remove(key);
-        } else {
+    /** It has failed: nothing more of its key is sent. Returns how its lane ended, once nothing of it is under way. */
+    Lane.@Nullable Ended fail(Departure departure, Failure failure) {
+        departure.lane().failed(departure, failure);
+        return endOrGoOn(departure);
+    }
+
+    /** It was not sent after all: returns it with all that waited behind it; they have left the lanes but still count. */
+    List<Delivery> takeBack(Departure departure) {
+        Lane lane = departure.lane();
+        lane.answered(departure);
+        List<Delivery> back = new ArrayList<>(List.of(departure.delivery()));
+        back.addAll(lane.takeUnsent());
+        if (lane.isOver()) {
+            lanes.remove(LaneKey.of(departure.delivery()));
+        }
+        return back;
+    }
+
+    private Lane.@Nullable Ended endOrGoOn(Departure departure) {
+        Lane lane = departure.lane();
+        if (lane.isOver()) {
+            lanes.remove(LaneKey.of(departure.delivery()));
+            return lane.ended();
+        }
+        readyIfItMayGo(lane);
+        return null;
+    }
+
+    private void readyIfItMayGo(Lane lane) {
+        if (lane.mayGo()) {
             ready.add(lane);
         }
-    }
-
-    /** The head has failed: returns it with all that waited behind it; they have left the lanes but still count. */
-    List<Delivery> clear(Delivery head) {
-        Lane lane = lane(LaneKey.of(head));
-        lanes.remove(LaneKey.of(head));
-        return new ArrayList<>(lane.queue);
     }
 
     /** Takes out everything of this stream, or of all if {@code null}, that is not under way. Still counts. */
@@ -105,28 +132,16 @@ final class Lanes {
             if (stream != null && !entry.getKey().stream().equals(stream)) {
                 return false;
             }
-            Lane lane = entry.getValue();
-            Delivery head = lane.underWay ? lane.queue.poll() : null;
-            out.addAll(lane.queue);
-            lane.queue.clear();
-            if (head == null) {
-                return true;
-            }
-            lane.queue.add(head);
-            return false;
+            out.addAll(entry.getValue().takeUnsent());
+            return entry.getValue().isOver();
         });
         return out;
     }
 
-    /** Heads that have been under way since before this. */
-    List<Delivery> underWaySinceBefore(long nanos) {
-        List<Delivery> late = new ArrayList<>();
-        for (Lane lane : lanes.values()) {
-            Delivery head = lane.queue.peek();
-            if (lane.underWay && head != null && lane.sentAt - nanos < 0) {
-                late.add(head);
-            }
-        }
+    /** What has been under way since before this. */
+    List<Departure> underWaySinceBefore(long nanos) {
+        List<Departure> late = new ArrayList<>();
+        lanes.values().forEach(lane -> lane.underWaySinceBefore(nanos, late));
         return late;
     }
 
@@ -162,14 +177,6 @@ final class Lanes {
             }
         });
         return full;
-    }
-
-    private Lane lane(LaneKey key) {
-        Lane lane = lanes.get(key);
-        if (lane == null) {
-            throw new IllegalStateException("No lane for " + key);
-        }
-        return lane;
     }
 
     private void count(Delivery delivery, int sign) {

@@ -33,7 +33,7 @@ final class Loop {
     private final Pace pace;
     private final Runnable wake;
 
-    private final Lanes lanes = new Lanes();
+    private final Lanes lanes;
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
     private final List<Told.Published> published = new ArrayList<>();
     private final List<Verdict> verdicts = new ArrayList<>();
@@ -48,7 +48,8 @@ final class Loop {
     Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
         this.intake = intake;
         this.shared = shared;
-        this.courier = new Courier(publisher, this::answered);
+        this.courier = new Courier(this::answered);
+        this.lanes = new Lanes(publisher);
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
@@ -127,29 +128,29 @@ final class Loop {
         while ((answer = answers.poll()) != null) {
             Throwable failure = answer.failure();
             if (failure == null) {
-                hearSuccess(answer.delivery(), now);
-            } else if (lanes.sentAt(answer.delivery()) != -1) {
-                hearFailure(answer.delivery(), Failure.of(failure), now);
+                hearSuccess(answer.departure(), now);
+            } else if (answer.departure().isUnderWay()) {
+                hearFailure(answer.departure(), Failure.of(failure), now);
             }
         }
         if (now - timeoutsCheckedAt > CHECK_TIMEOUTS_EVERY) {
             timeoutsCheckedAt = now;
-            for (Delivery late :
+            for (Departure late :
                     lanes.underWaySinceBefore(now - shared.answerTimeout().toNanos())) {
                 hearFailure(late, Failure.noAnswer(shared.answerTimeout()), now);
             }
         }
     }
 
-    private void hearSuccess(Delivery delivery, long now) {
-        long sentAt = lanes.sentAt(delivery);
-        // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
+    private void hearSuccess(Departure departure, long now) {
+        Delivery delivery = departure.delivery();
         if (published.isEmpty()) {
             firstUnsettledAt = now;
         }
-        published.add(new Told.Published(delivery, sentAt == -1 ? Duration.ZERO : Duration.ofNanos(now - sentAt)));
-        if (sentAt != -1) {
-            lanes.advance(delivery);
+        // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
+        published.add(new Told.Published(delivery, Duration.ofNanos(now - departure.at())));
+        if (departure.isUnderWay()) {
+            conclude(lanes.advance(departure));
         } else {
             lanes.countAgain(delivery);
         }
@@ -160,7 +161,8 @@ final class Loop {
         });
     }
 
-    private void hearFailure(Delivery delivery, Failure failure, long now) {
+    private void hearFailure(Departure departure, Failure failure, long now) {
+        Delivery delivery = departure.delivery();
         String stream = delivery.event().stream();
         boolean destination = failure.fault() == Failure.Fault.DESTINATION
                 || (failure.fault() == Failure.Fault.EVENT_PERMANENT
@@ -169,25 +171,33 @@ final class Loop {
         if (destination && shared.gates().down(delivery, failure.retryAfter(), now)) {
             shared.told().outageStarted(stream, failure);
         }
-        Outcome outcome = shared.judge().judge(delivery, failure, destination);
-        List<Delivery> lane = lanes.clear(delivery);
-        if (outcome instanceof Outcome.Failed failed) {
-            verdicts.add(new Verdict(delivery, failed));
-            lane.remove(delivery);
-        }
-        give(lane);
+        conclude(lanes.fail(departure, failure));
         if (destination) {
             give(lanes.unsent(stream));
         }
     }
 
+    /** Judges the oldest that failed; whatever was behind it goes again after it. */
+    private void conclude(Lane.@Nullable Ended lane) {
+        if (lane == null) {
+            return;
+        }
+        boolean closed = shared.gates().isClosed(lane.failed().event().stream());
+        if (shared.judge().judge(lane.failed(), lane.failure(), closed) instanceof Outcome.Failed outcome) {
+            verdicts.add(new Verdict(lane.failed(), outcome));
+        } else {
+            give(List.of(lane.failed()));
+        }
+        give(lane.rest());
+    }
+
     private void send(long now) {
-        Delivery next;
+        Departure next;
         while ((next = lanes.next(now)) != null) {
-            if (next.claim().mayStart(now)) {
+            if (next.delivery().claim().mayStart(now)) {
                 courier.carry(next);
             } else {
-                give(lanes.clear(next));
+                give(lanes.takeBack(next));
             }
         }
     }

@@ -2,13 +2,14 @@
 package io.postrider.relay;
 
 import io.postrider.OutboxEvent;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
  * Where events go.
  *
- * <p>The engine never has two events of one key in flight, so a publisher need not think about order. It must be
- * thread-safe: several loops of a relay share one.
+ * <p>The engine never hands over an event before the one ahead of it, of the same key, was taken; so a publisher need not
+ * think about order, unless it offers a {@link Run}. It must be thread-safe: several loops of a relay share one.
  */
 public interface Publisher extends AutoCloseable {
 
@@ -20,12 +21,35 @@ public interface Publisher extends AutoCloseable {
      * <ul>
      *   <li>{@link PermanentFailureException}: this event will never be accepted: dead at once;
      *   <li>{@link DestinationDownException}: not the event's fault: no attempt is counted, its stream waits;
+     *   <li>{@link NotSentException}: nobody's fault: no attempt is counted, it is read and sent again;
      *   <li>anything else: this attempt failed: counted and retried by the {@link RetryPolicy}.
      * </ul>
      *
      * <p>A publisher that throws is treated as one that returned a failed stage.
      */
     CompletionStage<?> publish(OutboxEvent event);
+
+    /**
+     * Begins a run of events of one key, if this publisher can have several of them under way; by default it cannot, and
+     * {@link #publish} gets them one at a time.
+     */
+    default Optional<Run> run() {
+        return Optional.empty();
+    }
+
+    /**
+     * Events of one key, handed over one behind the other without waiting for answers, by one thread.
+     *
+     * <p>Once one of them has failed, nothing behind it may be delivered by this run: not what comes later, and not what
+     * was handed over already. It is answered with a failure too, best with {@link NotSentException}. So what a run
+     * delivers has no gap, and first deliveries keep their order even where an earlier run is still in doubt. After a
+     * failure the engine waits until all of a run is answered, and goes on with a new one.
+     */
+    @FunctionalInterface
+    interface Run {
+        /** As {@link Publisher#publish}, for the next event of this run. */
+        CompletionStage<?> publish(OutboxEvent event);
+    }
 
     /** Ends what it holds open. Called once by the relay that was given it, after the last answer or the stop time. */
     @Override

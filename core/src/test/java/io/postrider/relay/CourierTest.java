@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class CourierTest {
     private final List<Courier.Answer> answers = new ArrayList<>();
-    private final Delivery delivery = Deliveries.of(1, "s", "k");
+    private Departure departure;
 
     @Test
     void anAnswerComesWhenTheStageCompletesAndNotBefore() {
@@ -20,14 +20,14 @@ class CourierTest {
         carry(event -> sent);
         assertThat(answers).isEmpty();
         sent.complete("offset 7");
-        assertThat(answers).containsExactly(new Courier.Answer(delivery, null));
+        assertThat(answers).containsExactly(new Courier.Answer(departure, null));
     }
 
     @Test
     void theFailureOfTheStageIsTheAnswer() {
         RuntimeException failure = new IllegalStateException("no");
         carry(event -> CompletableFuture.failedFuture(failure));
-        assertThat(answers).containsExactly(new Courier.Answer(delivery, failure));
+        assertThat(answers).containsExactly(new Courier.Answer(departure, failure));
     }
 
     @Test
@@ -36,7 +36,7 @@ class CourierTest {
         carry(event -> {
             throw failure;
         });
-        assertThat(answers).containsExactly(new Courier.Answer(delivery, failure));
+        assertThat(answers).containsExactly(new Courier.Answer(departure, failure));
     }
 
     @Test
@@ -45,19 +45,20 @@ class CourierTest {
         carry(event -> {
             throw failure;
         });
-        assertThat(answers).containsExactly(new Courier.Answer(delivery, failure));
+        assertThat(answers).containsExactly(new Courier.Answer(departure, failure));
     }
 
     @Test
     void aPublisherThatReturnsNothingHasFailed() {
         carry(CourierTest::absent);
         assertThat(answers).hasSize(1);
-        assertThat(answers.get(0).delivery()).isSameAs(delivery);
+        assertThat(answers.get(0).departure()).isSameAs(departure);
         assertThat(answers.get(0).failure()).hasMessage("The publisher returned no stage");
     }
 
     private void carry(Publisher publisher) {
-        new Courier(publisher, answers::add).carry(delivery);
+        departure = new Departure(Deliveries.of(1, "s", "k"), new Lane(publisher::publish, 1), 0);
+        new Courier(answers::add).carry(departure);
     }
 
     @SuppressWarnings("NullAway")

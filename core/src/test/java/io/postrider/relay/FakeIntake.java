@@ -5,9 +5,11 @@ import io.postrider.OutboxEvent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
@@ -190,5 +192,19 @@ final class FakeIntake implements Intake {
         if (failing) {
             throw new FeedException("The table is out of reach", new IllegalStateException());
         }
+    }
+
+    /** Whether there are only dead events and what waits behind them. */
+    boolean nothingLeft() {
+        Set<String> heldKeys = new HashSet<>();
+        for (Row row : rows()) {
+            String key = row.event.stream() + "/" + row.event.key().orElse("");
+            if (row.status == Status.DEAD) {
+                heldKeys.add(row.event.key().isPresent() ? key : "");
+            } else if (!heldKeys.contains(key)) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -11,12 +11,17 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class LanesTest {
-    private final Lanes lanes = new Lanes();
+    private static final Failure NO = Failure.of(new IllegalStateException("no"));
+
+    private final Lanes lanes = new Lanes(event -> new CompletableFuture<>());
+    private final Map<Delivery, Departure> departures = new HashMap<>();
 
     @Test
     void oneEventOfAKeyIsUnderWayAtATimeAndTheyGoInOrder() {
@@ -24,14 +29,14 @@ class LanesTest {
         Delivery second = enter(2, "s", "k");
         Delivery third = enter(3, "s", "k");
 
-        assertThat(lanes.next(10)).isSameAs(first);
+        assertThat(go(10)).isSameAs(first);
         assertThat(lanes.next(10)).isNull();
-        lanes.advance(first);
-        assertThat(lanes.next(20)).isSameAs(second);
+        lanes.advance(gone(first));
+        assertThat(go(20)).isSameAs(second);
         assertThat(lanes.next(20)).isNull();
-        lanes.advance(second);
-        assertThat(lanes.next(30)).isSameAs(third);
-        lanes.advance(third);
+        lanes.advance(gone(second));
+        assertThat(go(30)).isSameAs(third);
+        lanes.advance(gone(third));
         assertThat(lanes.isEmpty()).isTrue();
     }
 
@@ -53,29 +58,25 @@ class LanesTest {
     }
 
     @Test
-    void sentAtTellsWhatIsUnderWay() {
+    void aDepartureTellsSinceWhenAndWhetherItIsUnderWay() {
         Delivery first = enter(1, "s", "k");
-        Delivery second = enter(2, "s", "k");
-        assertThat(lanes.sentAt(first)).isEqualTo(-1);
-        lanes.next(77);
-        assertThat(lanes.sentAt(first)).isEqualTo(77);
-        assertThat(lanes.sentAt(second)).isEqualTo(-1);
-        lanes.advance(first);
-        assertThat(lanes.sentAt(first)).isEqualTo(-1);
-        assertThat(lanes.sentAt(second)).isEqualTo(-1);
-        lanes.next(88);
-        assertThat(lanes.sentAt(second)).isEqualTo(88);
+        go(77);
+        assertThat(gone(first).at()).isEqualTo(77);
+        assertThat(gone(first).isUnderWay()).isTrue();
+        lanes.advance(gone(first));
+        assertThat(gone(first).isUnderWay()).isFalse();
     }
 
     @Test
-    void clearTakesTheFailedHeadOutWithAllBehindIt() {
+    void aFailureTakesAllBehindItOut() {
         Delivery first = enter(1, "s", "k");
         Delivery second = enter(2, "s", "k");
         Delivery other = enter(3, "s", "other");
-        lanes.next(0);
+        go(0);
 
-        assertThat(lanes.clear(first)).containsExactly(first, second);
-        assertThat(lanes.sentAt(first)).isEqualTo(-1);
+        Lane.Ended ended = lanes.fail(gone(first), NO);
+        assertThat(ended).isEqualTo(new Lane.Ended(first, NO, List.of(second)));
+        assertThat(gone(first).isUnderWay()).isFalse();
         assertThat(lanes.rows()).as("they count until they have left").isEqualTo(3);
         assertThat(allNext()).containsExactly(other);
 
@@ -86,17 +87,17 @@ class LanesTest {
     @Test
     void unsentTakesOutWhatIsNotUnderWay() {
         Delivery sent = enter(1, "s", "k");
-        lanes.next(0);
+        go(0);
         Delivery behind = enter(2, "s", "k");
         Delivery ready = enter(3, "s", "l");
         Delivery otherStream = enter(4, "t", "k");
 
         assertThat(lanes.unsent("s")).containsExactlyInAnyOrder(behind, ready);
-        assertThat(lanes.sentAt(sent)).isZero();
+        assertThat(gone(sent).isUnderWay()).isTrue();
         assertThat(lanes.rows()).isEqualTo(4);
         assertThat(allNext()).containsExactly(otherStream);
         assertThat(lanes.unsent(null)).isEmpty();
-        lanes.advance(sent);
+        lanes.advance(gone(sent));
         assertThat(lanes.next(0)).isNull();
     }
 
@@ -112,21 +113,22 @@ class LanesTest {
     void thoseUnderWayTooLongAreFound() {
         Delivery early = enter(1, "s", "a");
         enter(2, "s", "a");
-        lanes.next(100);
+        go(100);
         Delivery late = enter(3, "s", "b");
-        lanes.next(200);
+        go(200);
         enter(4, "s", "c");
 
         assertThat(lanes.underWaySinceBefore(100)).isEmpty();
-        assertThat(lanes.underWaySinceBefore(101)).containsExactly(early);
-        assertThat(lanes.underWaySinceBefore(201)).containsExactlyInAnyOrder(early, late);
+        assertThat(lanes.underWaySinceBefore(101)).containsExactly(gone(early));
+        assertThat(lanes.underWaySinceBefore(201)).containsExactlyInAnyOrder(gone(early), gone(late));
     }
 
     @Test
     void aLateAnswerCountsAgainUntilItIsWritten() {
         Delivery delivery = enter(1, "s", "k");
-        lanes.next(0);
-        lanes.clear(delivery).forEach(lanes::left);
+        go(0);
+        lanes.fail(gone(delivery), NO);
+        lanes.left(delivery);
         assertThat(lanes.rows()).isZero();
         assertThat(lanes.bytes()).isZero();
         lanes.countAgain(delivery);
@@ -137,10 +139,13 @@ class LanesTest {
     }
 
     @Test
-    void whatWasNeverEnteredCannotAdvance() {
-        assertThatThrownBy(() -> lanes.advance(Deliveries.of(1, "s", "k")))
+    void whatWasAnsweredCannotAdvanceAgain() {
+        Delivery delivery = enter(1, "s", "k");
+        go(0);
+        lanes.advance(gone(delivery));
+        assertThatThrownBy(() -> lanes.advance(gone(delivery)))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("No lane for LaneKey[stream=s, key=k]");
+                .hasMessageStartingWith("Not under way: ");
     }
 
     @Test
@@ -171,20 +176,32 @@ class LanesTest {
 
     private List<Delivery> allNext() {
         List<Delivery> all = new ArrayList<>();
-        Delivery next;
+        Departure next;
         while ((next = lanes.next(0)) != null) {
-            all.add(next);
+            departures.put(next.delivery(), next);
+            all.add(next.delivery());
         }
         return all;
+    }
+
+    private Delivery go(long now) {
+        Departure next = lanes.next(now);
+        assertThat(next).isNotNull();
+        departures.put(next.delivery(), next);
+        return next.delivery();
+    }
+
+    private Departure gone(Delivery delivery) {
+        return Objects.requireNonNull(departures.get(delivery));
     }
 
     /** Random operations on lanes and on a model of them: queues by key, and a list of all that counts. */
     private static final class Run {
         private final Random random;
         private final String seed;
-        private final Lanes lanes = new Lanes();
+        private final Lanes lanes = new Lanes(event -> new CompletableFuture<>());
         private final Map<String, ArrayDeque<Delivery>> queues = new HashMap<>();
-        private final Map<Delivery, Long> underWay = new HashMap<>();
+        private final Map<Delivery, Departure> underWay = new HashMap<>();
         private final List<Delivery> counted = new ArrayList<>();
         private final List<Delivery> out = new ArrayList<>();
         private final List<Delivery> gone = new ArrayList<>();
@@ -236,18 +253,18 @@ class LanesTest {
         }
 
         private void next() {
-            Delivery next = lanes.next(now);
+            Departure departure = lanes.next(now);
+            Delivery next = departure == null ? null : departure.delivery();
             boolean someReady = queues.values().stream().anyMatch(queue -> !underWay.containsKey(queue.peek()));
             assertThat(next != null).as(seed).isEqualTo(someReady);
-            if (next != null) {
+            if (departure != null) {
                 assertThat(queue(next).peek()).as(seed).isSameAs(next);
-                assertThat(underWay.put(next, now)).as(seed).isNull();
+                assertThat(underWay.put(next, departure)).as(seed).isNull();
             }
         }
 
         private void advance(Delivery head) {
-            lanes.advance(head);
-            underWay.remove(head);
+            lanes.advance(Objects.requireNonNull(underWay.remove(head)));
             queue(head).remove();
             queues.values().removeIf(ArrayDeque::isEmpty);
             out.add(head);
@@ -255,8 +272,13 @@ class LanesTest {
 
         private void clear(Delivery head) {
             ArrayDeque<Delivery> queue = queues.remove(lane(head));
-            underWay.remove(head);
-            assertThat(lanes.clear(head)).as(seed).containsExactlyElementsOf(queue);
+            Departure departure = Objects.requireNonNull(underWay.remove(head));
+            if (random.nextBoolean()) {
+                assertThat(lanes.takeBack(departure)).as(seed).containsExactlyElementsOf(queue);
+            } else {
+                List<Delivery> rest = queue.stream().skip(1).toList();
+                assertThat(lanes.fail(departure, NO)).as(seed).isEqualTo(new Lane.Ended(head, NO, rest));
+            }
             out.addAll(queue);
         }
 
@@ -294,8 +316,9 @@ class LanesTest {
                     .as(seed)
                     .isEqualTo(counted.stream().mapToLong(Delivery::weight).sum());
             assertThat(lanes.isEmpty()).as(seed).isEqualTo(queues.isEmpty());
-            underWay.forEach((delivery, since) ->
-                    assertThat(lanes.sentAt(delivery)).as(seed).isEqualTo(since));
+            assertThat(lanes.underWaySinceBefore(Long.MAX_VALUE))
+                    .as(seed)
+                    .containsExactlyInAnyOrderElementsOf(underWay.values());
             for (String stream : List.of("s0", "s1", "s2")) {
                 int rows = of(stream).size();
                 long bytes = of(stream).stream().mapToLong(Delivery::weight).sum();

@@ -155,7 +155,7 @@ class LoopOutageTest extends LoopRig {
         assertThat(intake.settled).containsExactly(1L);
         assertThat(told)
                 .containsExactly(
-                        "outage of s started: NO_ANSWER", "outage of s ended after PT0S", "published 1 in 0 ms");
+                        "outage of s started: NO_ANSWER", "outage of s ended after PT0S", "published 1 in 61100 ms");
         assertThat(sent()).endsWith(2L);
         acknowledge(2);
         loop.turn();

@@ -70,12 +70,14 @@ class LoopRandomTest {
             }
             intake.failing = false;
             loop.taking(true);
-            for (int step = 0; step < 3_000 && !(loop.isIdle() && nothingLeft()); step++) {
+            for (int step = 0; step < 3_000 && !(loop.isIdle() && intake.nothingLeft()); step++) {
                 held.unanswered().forEach(this::acknowledge);
                 now += Math.max(MS, loop.turn());
             }
             assertThat(loop.isIdle()).isTrue();
-            assertThat(nothingLeft()).as("left: %s", intake.rows().size()).isTrue();
+            assertThat(intake.nothingLeft())
+                    .as("left: %s", intake.rows().size())
+                    .isTrue();
             assertThat(intake.taken()).isEmpty();
         }
 
@@ -115,20 +117,6 @@ class LoopRandomTest {
         private void acknowledge(OutboxEvent event) {
             held.acknowledge(event);
             acknowledged.add(event);
-        }
-
-        /** Only dead events and what waits behind them. */
-        private boolean nothingLeft() {
-            Set<String> heldKeys = new HashSet<>();
-            for (FakeIntake.Row row : intake.rows()) {
-                String key = row.event.stream() + "/" + row.event.key().orElse("");
-                if (row.status == FakeIntake.Status.DEAD) {
-                    heldKeys.add(row.event.key().isPresent() ? key : "");
-                } else if (!heldKeys.contains(key)) {
-                    return false;
-                }
-            }
-            return true;
         }
     }
 }

@@ -4,6 +4,7 @@ package io.postrider.faults;
 import io.postrider.OutboxEvent;
 import io.postrider.relay.Publisher;
 import java.sql.SQLException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +21,19 @@ public final class TrappedPublisher implements Publisher {
 
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
+        return publish(event, publisher::publish);
+    }
+
+    @Override
+    public Optional<Run> run() {
+        return publisher.run().map(run -> event -> publish(event, run));
+    }
+
+    private CompletionStage<?> publish(OutboxEvent event, Run run) {
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
         try {
             long nth = trap.enter(Place.SEND);
-            var unused = publisher.publish(event).whenComplete((result, failure) -> answered(answer, result, failure));
+            var unused = run.publish(event).whenComplete((result, failure) -> answered(answer, result, failure));
             trap.left(Place.SEND, nth);
         } catch (SQLException e) {
             throw new IllegalStateException("Only statements fail with this", e);

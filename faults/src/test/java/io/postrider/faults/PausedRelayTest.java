@@ -27,10 +27,14 @@ class PausedRelayTest {
             auditUpdates(rig);
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
             RelayChild sleeper = rig.start(
-                            rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(4)))
+                            rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(6)))
                     .awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
             String suspended = sleeper.awaitLine("refusing ");
+            // Not before Kafka has answered it once: what waits for its topic would be an outage when it wakes up.
+            Rig.await(
+                    "the sleeper delivers",
+                    () -> rig.firstSettled("sleeper", Instant.EPOCH).isPresent());
             sleeper.pause();
             rig.fault("SIGSTOP of the owner for three leases");
             Instant paused = Instant.now();
@@ -46,7 +50,7 @@ class PausedRelayTest {
                     rig.firstSettled("heir", paused)
                             .map(first -> Duration.between(paused, first))
                             .orElseThrow());
-            Rig.pause(seconds(6).minus(Duration.between(paused, Instant.now())));
+            Rig.pause(seconds(7).minus(Duration.between(paused, Instant.now())));
             String before = row(rig, suspended);
             sleeper.resume();
 

@@ -54,18 +54,27 @@ final class Generation {
         if (ending != null) {
             return Offer.CLOSED;
         }
-        Handover handover = new Handover(send);
         try {
             if (!known.contains(send.topic())) {
                 // Asked apart from the send, so that interceptors see a record once and not at every try.
                 producer.partitionsFor(send.topic());
                 known.add(send.topic());
             }
-            send.handedOver();
-            unanswered.add(send);
+        } catch (RuntimeException e) {
+            return refused(send, e);
+        }
+        if (!send.run().enter(this)) {
+            send.failed(KafkaFailures.behindAFailure(send.topic()));
+            return Offer.TAKEN;
+        }
+        Handover handover = new Handover(send);
+        send.handedOver();
+        unanswered.add(send);
+        try {
             var unused = producer.send(send.record(), handover);
         } catch (RuntimeException e) {
             unanswered.remove(send);
+            send.run().leave();
             return refused(send, e);
         }
         return handover.returned();
@@ -105,6 +114,18 @@ final class Generation {
                         : failures.of(error, send.topic()));
     }
 
+    /**
+     * Has the producer send nothing more. Called by its own thread, between two requests: what it has not sent by now
+     * never goes out.
+     */
+    private void stop() {
+        if (ending == null) {
+            ending = KafkaFailures::behindAFailure;
+            onBroken.accept(this);
+            producer.close(Duration.ZERO);
+        }
+    }
+
     /** Whether some send got no answer for this long. */
     boolean inDoubt(long nanos, long now) {
         return unanswered.stream().anyMatch(send -> send.unansweredFor(nanos, now));
@@ -125,7 +146,9 @@ final class Generation {
      * any more behind the back of the next try.
      */
     void close(Duration grace, Function<String, ? extends PublishException> reason) {
-        ending = reason;
+        if (ending == null) {
+            ending = reason;
+        }
         boolean interrupted = Thread.interrupted();
         try {
             producer.close(unanswered.isEmpty() ? Duration.ZERO : grace);
@@ -154,12 +177,17 @@ final class Generation {
         @Override
         public void onCompletion(RecordMetadata where, @Nullable Exception error) {
             unanswered.remove(send);
+            send.run().leave();
             if (error == null) {
                 delivered = true;
                 send.taken(where);
             } else if (Thread.currentThread() == caller && !returned && error instanceof RuntimeException refusal) {
                 offer = refused(send, refusal);
             } else {
+                send.run().end();
+                if (send.run().hasUnanswered()) {
+                    stop();
+                }
                 fail(send, error);
             }
         }

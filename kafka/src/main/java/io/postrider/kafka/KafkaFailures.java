@@ -2,6 +2,7 @@
 package io.postrider.kafka;
 
 import io.postrider.relay.DestinationDownException;
+import io.postrider.relay.NotSentException;
 import io.postrider.relay.PermanentFailureException;
 import io.postrider.relay.PublishException;
 import io.postrider.relay.RetryableFailureException;
@@ -60,6 +61,9 @@ final class KafkaFailures {
             return judged;
         }
         String message = "Kafka did not take the record for topic " + topic + ": " + text(e);
+        if (isBystander(e)) {
+            return new NotSentException("BATCH_REFUSED", message);
+        }
         if (isPermanent(e)) {
             return new PermanentFailureException(code(e), message);
         }
@@ -104,6 +108,13 @@ final class KafkaFailures {
                 null);
     }
 
+    static NotSentException behindAFailure(String topic) {
+        return new NotSentException(
+                "BEHIND_A_FAILURE",
+                "The record for topic " + topic
+                        + " was called back, since one before it was refused; it is sent again.");
+    }
+
     static DestinationDownException noProducer(String topic) {
         return new DestinationDownException(
                 "NO_PRODUCER",
@@ -130,6 +141,13 @@ final class KafkaFailures {
             }
         }
         return false;
+    }
+
+    /** Whether the record shared a batch with one that the broker refused; the client has no class for that. */
+    private static boolean isBystander(Throwable e) {
+        return e.getClass() == KafkaException.class
+                && e.getMessage() != null
+                && e.getMessage().contains("part of a batch which had");
     }
 
     private static boolean isPermanent(Throwable e) {

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -43,11 +44,14 @@ public final class KafkaPublisher implements Publisher {
     private final Records records;
     private final @Nullable String deadLetterTopic;
     private final MessageFormat format;
+    private final boolean runs;
     private final Producers producers;
 
     private KafkaPublisher(Builder builder) {
         settings = ProducerSettings.of(builder.settings, builder.sendTimeout, builder.maxPayload);
-        records = new Records(builder.topics, builder.topic, builder.format);
+        Function<OutboxEvent, String> topic = builder.topic;
+        runs = settings.keepsOrderOfAPartition() && topic == null;
+        records = new Records(builder.topics, topic == null ? OutboxEvent::stream : topic, builder.format);
         deadLetterTopic = builder.deadLetterTopic;
         format = builder.format;
         producers = new Producers(settings);
@@ -84,7 +88,20 @@ public final class KafkaPublisher implements Publisher {
 
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
-        return send(event.stream(), () -> records.of(event));
+        return send(new SendRun(), event.stream(), () -> records.of(event));
+    }
+
+    /**
+     * Runs are offered unless a setting could break their order: more than one request at a time, a partitioner that may
+     * not go by the key, or a topic that depends on more than the stream.
+     */
+    @Override
+    public Optional<Run> run() {
+        if (!runs) {
+            return Optional.empty();
+        }
+        SendRun run = new SendRun();
+        return Optional.of(event -> send(run, event.stream(), () -> records.of(event)));
     }
 
     /**
@@ -100,7 +117,7 @@ public final class KafkaPublisher implements Publisher {
             throw new OutboxException("No dead-letter topic was set, so " + event
                     + " cannot be sent to one. Call deadLetterTopic(..) on the builder.");
         }
-        return send(topic, () -> records.dead(event, topic, code, message));
+        return send(new SendRun(), topic, () -> records.dead(event, topic, code, message));
     }
 
     /**
@@ -131,11 +148,12 @@ public final class KafkaPublisher implements Publisher {
         };
     }
 
-    private CompletionStage<?> send(String where, Supplier<ProducerRecord<byte[], byte[]>> record) {
+    private CompletionStage<?> send(SendRun run, String where, Supplier<ProducerRecord<byte[], byte[]>> record) {
         Send send;
         try {
-            send = new Send(record.get());
+            send = new Send(record.get(), run);
         } catch (RuntimeException e) {
+            run.end();
             return CompletableFuture.failedFuture(producers.failures().of(e, where));
         }
         producers.accept(send);
@@ -158,7 +176,7 @@ public final class KafkaPublisher implements Publisher {
     public static final class Builder {
         private final Map<String, Object> settings;
         private final Map<String, String> topics = new HashMap<>();
-        private Function<OutboxEvent, String> topic = OutboxEvent::stream;
+        private @Nullable Function<OutboxEvent, String> topic;
         private MessageFormat format = MessageFormat.raw();
         private @Nullable String deadLetterTopic;
         private Duration sendTimeout = ProducerSettings.DEFAULT_SEND_TIMEOUT;

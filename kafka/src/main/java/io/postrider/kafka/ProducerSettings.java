@@ -71,6 +71,15 @@ final class ProducerSettings {
         return metadataWait;
     }
 
+    /**
+     * Whether the client has at most one batch of a partition under way and sends a key to one partition: then nothing of
+     * a key is on its way behind a record while that one can still be refused.
+     */
+    boolean keepsOrderOfAPartition() {
+        return number(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1) == 1
+                && settings.get(ProducerConfig.PARTITIONER_CLASS_CONFIG) == null;
+    }
+
     String bootstrapServers() {
         return secrets.hide(String.valueOf(settings.get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG)));
     }
@@ -158,7 +167,7 @@ final class ProducerSettings {
     }
 
     private void addDefaults() {
-        settings.putIfAbsent(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "5");
+        settings.putIfAbsent(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "1");
         settings.putIfAbsent(ProducerConfig.LINGER_MS_CONFIG, "0");
         settings.putIfAbsent(ProducerConfig.BATCH_SIZE_CONFIG, String.valueOf(128 * 1024));
         settings.putIfAbsent(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, String.valueOf(atMost(10_000)));

@@ -199,8 +199,10 @@ final class Producers {
             retired.add(generation);
             current = null;
         }
-        LOG.atLevel(levelFor(generation)).log("A Kafka producer can send no more and is replaced.");
-        replace(null);
+        LOG.atLevel(levelFor(generation)).log("A Kafka producer must send no more and is replaced.");
+        if (generation.hasDelivered()) {
+            openAtOnce();
+        }
     }
 
     /** Opens a fresh producer; the one in doubt stays in use until then, as its other topics are healthy. */
@@ -215,6 +217,17 @@ final class Producers {
         if (doubtful != null) {
             LOG.atLevel(levelFor(doubtful))
                     .log("Kafka gave no answer for {}: the producer is replaced.", settings.sendTimeout());
+        }
+        inBackground(this::open);
+    }
+
+    /** The one before had worked: no need to wait, and others must not. */
+    private void openAtOnce() {
+        synchronized (this) {
+            if (closed || opening || current != null) {
+                return;
+            }
+            opening = true;
         }
         inBackground(this::open);
     }

@@ -10,17 +10,23 @@ import org.jspecify.annotations.Nullable;
 /** One record on its way and the stage that says how it ended. Answered once; later answers change nothing. */
 final class Send {
     private final ProducerRecord<byte[], byte[]> record;
+    private final SendRun run;
     private final CompletableFuture<RecordMetadata> answer = new CompletableFuture<>();
     private final long acceptedAt = System.nanoTime();
     private volatile long handedOverAt;
     private volatile @Nullable RuntimeException blockedBy;
 
-    Send(ProducerRecord<byte[], byte[]> record) {
+    Send(ProducerRecord<byte[], byte[]> record, SendRun run) {
         this.record = record;
+        this.run = run;
     }
 
     ProducerRecord<byte[], byte[]> record() {
         return record;
+    }
+
+    SendRun run() {
+        return run;
     }
 
     String topic() {
@@ -35,7 +41,9 @@ final class Send {
         answer.complete(where);
     }
 
+    /** Ends its run, before anybody can hear of it. */
     void failed(PublishException failure) {
+        run.end();
         answer.completeExceptionally(failure);
     }
 

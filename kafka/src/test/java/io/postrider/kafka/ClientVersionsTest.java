@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.postrider.OutboxEvent;
+import io.postrider.relay.Publisher;
 import io.postrider.testkit.KafkaServer;
 import java.io.File;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.utils.AppInfoParser;
@@ -91,6 +93,7 @@ class ClientVersionsTest {
                         OutboxEvent.of(topic, "Big").text("x".repeat(2_000_000)).build();
                 assertThat(Topics.failure(publisher.publish(large)).code()).isEqualTo("RECORD_TOO_LARGE");
             }
+            refuseInARun(settings, topic);
             var elsewhere = Map.of("bootstrap.servers", "127.0.0.1:9", "max.block.ms", "100");
             try (KafkaPublisher publisher = KafkaPublisher.create(elsewhere)) {
                 assertThat(Topics.failure(publisher.publish(Topics.event(topic, 1)))
@@ -106,6 +109,21 @@ class ClientVersionsTest {
                             .getPath())
                     .contains(AppInfoParser.getVersion());
             return AppInfoParser.getVersion();
+        }
+
+        private static void refuseInARun(Map<String, String> settings, String topic) {
+            try (KafkaPublisher publisher =
+                    KafkaPublisher.builder(settings).maxPayload(4_000_000).build()) {
+                Publisher.Run run = publisher.run().orElseThrow();
+                var keyed = OutboxEvent.of(topic, "Keyed").key("k");
+                CompletionStage<?> before = run.publish(keyed.text("x").build());
+                CompletionStage<?> refused =
+                        run.publish(keyed.text("x".repeat(2_000_000)).build());
+                CompletionStage<?> behind = run.publish(keyed.text("y").build());
+                Topics.await(before);
+                assertThat(Topics.failure(refused).code()).isEqualTo("RECORD_TOO_LARGE");
+                assertThat(Topics.failure(behind).code()).isEqualTo("BEHIND_A_FAILURE");
+            }
         }
     }
 }

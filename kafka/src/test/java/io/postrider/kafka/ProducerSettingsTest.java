@@ -26,7 +26,7 @@ class ProducerSettingsTest {
         assertThat(settings)
                 .containsEntry("acks", "all")
                 .containsEntry("enable.idempotence", "true")
-                .containsEntry("max.in.flight.requests.per.connection", "5")
+                .containsEntry("max.in.flight.requests.per.connection", "1")
                 .containsEntry("linger.ms", "0")
                 .containsEntry("batch.size", "131072")
                 .containsEntry("delivery.timeout.ms", "2147483647")
