@@ -36,7 +36,7 @@ import javax.sql.DataSource;
  * One fault test's own database and topic, its ledger, the tap on the topic, and its relays.
  *
  * <pre>{@code
- * try (Rig rig = Rig.on(servers, "F02 takeover")) {
+ * try (Rig rig = Rig.on(servers, "T03 takeover")) {
  *     RelayChild relay = rig.start(rig.relay("a"));
  *     LedgerWriters writers = rig.writers().rate(500).start();
  *     ... break things, and say so with rig.fault(..) ...
@@ -49,6 +49,9 @@ import javax.sql.DataSource;
 public final class Rig implements AutoCloseable {
     /** How long a test waits for what must come; long, as machines are loaded. */
     public static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    /** Whether to test with the product's defaults and long outages: the system property {@code faults.long}. */
+    public static final boolean LONG = Boolean.getBoolean("faults.long");
 
     private static final int LARGEST_FETCH = 64 << 20;
     private static final AtomicInteger TOPICS = new AtomicInteger();
@@ -155,9 +158,9 @@ public final class Rig implements AutoCloseable {
         return new RelaySetup(name, database.url(), servers.kafka().bootstrapServers(), Map.of());
     }
 
-    /** The same with a lease of 2 s, so that others take over soon. */
+    /** The same with a lease of 2 s, so that others take over soon; with {@code --long} as {@link #relay}. */
     public RelaySetup quickRelay(String name) {
-        return relay(name).lease(Duration.ofSeconds(2));
+        return LONG ? relay(name) : relay(name).lease(Duration.ofSeconds(2));
     }
 
     /** When, after this moment, the first event was settled by a relay of this name pattern; empty if none was. */
@@ -315,7 +318,7 @@ public final class Rig implements AutoCloseable {
             }
         }
         tap.close();
-        ResultLines.add(String.join(
-                " | ", test, "seed " + seed, String.join(", ", faults), result, String.join(", ", figures)));
+        ResultLines.add(new ResultLines.Line(
+                test, String.valueOf(seed), String.join(", ", faults), result, String.join(", ", figures)));
     }
 }

@@ -7,13 +7,14 @@ import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
 import java.time.Instant;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F06: the broker dies and comes back while events are written. */
+/** T23: the broker dies and comes back while events are written. */
+@Tag("T23")
+@DisplayName("The broker is away while events are written")
 class BrokerOutageTest {
-    /** With {@code -Dfaults.long=true} the broker is away for a minute and the settings are the defaults. */
-    private static final boolean LONG = Boolean.getBoolean("faults.long");
-
     private static final int WINDOW = 200;
 
     @Test
@@ -21,15 +22,15 @@ class BrokerOutageTest {
         try (KafkaServer kafka = SharedServers.kafka();
                 Rig rig = Rig.on(
                         new Rig.Servers(SharedServers.get().postgres(), kafka),
-                        "F06 broker outage" + (LONG ? " (long)" : ""))) {
+                        "T23 broker outage" + (Rig.LONG ? " (long)" : ""))) {
             RelaySetup setup = rig.relay("relay").window(WINDOW);
-            RelayChild relay = rig.start(LONG ? setup : setup.sendTimeout(Duration.ofSeconds(2)))
+            RelayChild relay = rig.start(Rig.LONG ? setup : setup.sendTimeout(Duration.ofSeconds(2)))
                     .awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(200).keys(60));
             Rig.await("events arrive", () -> rig.log().distinct() > 200);
             int quiet = relay.logLines().size();
 
-            Duration away = Duration.ofSeconds(LONG ? 60 : 12);
+            Duration away = Duration.ofSeconds(Rig.LONG ? 60 : 12);
             rig.fault("broker killed for " + away.toSeconds() + " s");
             Instant gone = Instant.now();
             kafka.kill();

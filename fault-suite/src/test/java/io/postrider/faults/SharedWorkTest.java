@@ -8,9 +8,11 @@ import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F04 and F11: relays come and go in order while events are written. */
+/** T16 and T55: relays come and go in order while events are written. */
 class SharedWorkTest {
     private static final int ROUNDS = 4;
     private static final int HERE = 4;
@@ -18,8 +20,11 @@ class SharedWorkTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     @Test
+    @Tag("T16")
+    @Tag("sample")
+    @DisplayName("Relays join and leave")
     void keysStayInOrderAndNothingComesTwiceWhileRelaysJoinAndLeave() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F04 three relays")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T16 three relays")) {
             RelayChild first = rig.start(rig.relay("first"));
             RelayChild second = rig.start(rig.relay("second"));
             first.awaitStarted();
@@ -44,8 +49,10 @@ class SharedWorkTest {
     }
 
     @Test
+    @Tag("T55")
+    @DisplayName("Relays stop under load")
     void twentyRelaysThatStopUnderLoadLeaveNoDuplicateAndNoGap() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F11 graceful stops")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T55 graceful stops")) {
             rig.start(rig.relay("anchor").lease(LEASE)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().keys(60).rate(300));
             Duration longestStop = Duration.ZERO;

@@ -12,16 +12,21 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F07: the database goes away and comes back, as a whole, session by session, and statement by statement. */
+/** T06, T07 and T08: the database goes away and comes back, as a whole, session by session, and statement by statement. */
 class DatabaseFaultsTest {
     private static final int WINDOW = 200;
 
     @Test
+    @Tag("T06")
+    @Tag("sample")
+    @DisplayName("PostgreSQL crashes again and again")
     void relaysResumeByThemselvesWhenTheDatabaseCrashesAgainAndAgain() {
         try (PostgresServer postgres = SharedServers.postgres();
-                Rig rig = Rig.on(new Rig.Servers(postgres, SharedServers.get().kafka()), "F07 database restarts")) {
+                Rig rig = Rig.on(new Rig.Servers(postgres, SharedServers.get().kafka()), "T06 database restarts")) {
             rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
             rig.start(rig.relay("relay-b").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(300));
@@ -44,8 +49,10 @@ class DatabaseFaultsTest {
     }
 
     @Test
+    @Tag("T07")
+    @DisplayName("Sessions are terminated ten times a second")
     void relaysOutliveTheLossOfTheirSessionsTenTimesASecond() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F07 sessions terminated")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T07 sessions terminated")) {
             rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(300));
             Rig.await("events arrive", () -> rig.log().distinct() > 100);
@@ -66,8 +73,11 @@ class DatabaseFaultsTest {
     }
 
     @Test
+    @Tag("T08")
+    @Tag("sample")
+    @DisplayName("Replies of statements are lost")
     void statementsThatFailBeforeOrAfterTheyRanChangeNothing() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F07 statements fail")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T08 statements fail")) {
             Random random = new Random(rig.seed());
             AtomicBoolean failing = new AtomicBoolean(true);
             long[] failed = {0};

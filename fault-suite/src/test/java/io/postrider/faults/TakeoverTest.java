@@ -6,15 +6,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
 import java.time.Instant;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F02: a relay with default settings is killed, and another takes its share over. */
+/** T03: a relay with default settings is killed, and another takes its share over. */
+@Tag("T03")
+@Tag("sample")
+@DisplayName("The owner of half the shards is killed")
 class TakeoverTest {
     private static final int WINDOW = 400;
 
     @Test
     void anotherRelayDeliversTheShareOfAKilledOneWithinTwelveSeconds() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F02 takeover")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T03 takeover")) {
             RelayChild doomed = rig.start(rig.relay("doomed").window(WINDOW)).awaitStarted();
             rig.start(rig.relay("heir").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(200).keys(100));

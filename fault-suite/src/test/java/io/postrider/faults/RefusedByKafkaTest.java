@@ -11,14 +11,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F08 and F09: Kafka takes most of what is sent, but not all. */
+/** T29 and T27: Kafka takes most of what is sent, but not all. */
 class RefusedByKafkaTest {
 
     @Test
+    @Tag("T29")
+    @Tag("sample")
+    @DisplayName("Records that are too large")
     void aRecordThatIsTooLargeIsDeadAtOnceAndHoldsOnlyItsKey() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F08 record too large", Map.of("max.message.bytes", "50000"))) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T29 record too large", Map.of("max.message.bytes", "50000"))) {
             rig.startHere(rig.relay("relay"));
             LedgerWriters writers = rig.start(rig.writers().rate(300).events(900));
             JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource()).withMaxPayload(4 << 20);
@@ -47,8 +52,10 @@ class RefusedByKafkaTest {
     }
 
     @Test
+    @Tag("T27")
+    @DisplayName("A topic does not exist for a while")
     void anUnknownTopicHoldsOnlyItsStreamAndIsServedOnceItExists() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F09 unknown topic")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T27 unknown topic")) {
             String absent = rig.stream() + "-absent";
             rig.startHere(rig.relay("relay"));
             JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource());

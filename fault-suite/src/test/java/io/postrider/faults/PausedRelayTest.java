@@ -14,16 +14,21 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F03: a relay stands still for longer than its lease, as in a long collection, and then goes on. */
+/** T09: a relay stands still for longer than its lease, as in a long collection, and then goes on. */
+@Tag("T09")
+@Tag("sample")
+@DisplayName("A relay sleeps through its lease and wakes up")
 class PausedRelayTest {
     private static final int WINDOW = 200;
     private static final String SUSPENDED = "key-0003";
 
     @Test
     void aRelayThatSleptThroughItsLeaseChangesNoRowAndJoinsAnew() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F03 paused relay")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T09 paused relay")) {
             auditUpdates(rig);
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
             RelayChild sleeper = rig.start(

@@ -14,9 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F12: payloads of all sizes pass through a relay with a small heap. */
+/** T48: payloads of all sizes pass through a relay with a small heap. */
+@Tag("T48")
+@DisplayName("Payloads of 1 byte to 50 MiB in a heap of 256 MiB")
 class LargePayloadTest {
     private static final int LARGEST = 50 << 20;
     private static final List<Integer> LARGE =
@@ -28,7 +32,7 @@ class LargePayloadTest {
         try (KafkaServer kafka = KafkaServer.builder().jvmOptions("-Xmx400m").startProcess();
                 Rig rig = Rig.on(
                         new Rig.Servers(SharedServers.get().postgres(), kafka),
-                        "F12 large payloads",
+                        "T48 large payloads",
                         Map.of("max.message.bytes", room))) {
             Random random = new Random(rig.seed());
             List<Integer> sizes = new ArrayList<>(LARGE);

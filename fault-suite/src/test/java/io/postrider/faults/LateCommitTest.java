@@ -15,9 +15,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F05: transactions that took their ids early commit late. */
+/** T14: transactions that took their ids early commit late. */
+@Tag("T14")
+@Tag("sample")
+@DisplayName("Events are committed long after their ids were drawn")
 class LateCommitTest {
 
     /** An event in a transaction that is still open. */
@@ -25,7 +30,7 @@ class LateCommitTest {
 
     @Test
     void whatCommitsLateIsFoundSoonAfterItsCommitAndOvertakenByNoneThatWaitedForIt() throws SQLException {
-        try (Rig rig = Rig.on(SharedServers.get(), "F05 late commits")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T14 late commits")) {
             Random random = new Random(rig.seed());
             rig.startHere(rig.relay("relay"));
             // Those of one key wait for each other here, and some sleep for up to 2 s before they commit.

@@ -11,9 +11,14 @@ import io.postrider.relay.RetryableFailureException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** F10: a key fails for ever, with a long backlog behind its first event. */
+/** T18: a key fails for ever, with a long backlog behind its first event. */
+@Tag("T18")
+@Tag("sample")
+@DisplayName("A key fails for ever with 100,000 events behind it")
 class HeldKeyTest {
     private static final String BAD = "bad";
     private static final int BACKLOG = 100_000;
@@ -21,7 +26,7 @@ class HeldKeyTest {
 
     @Test
     void aKeyThatFailsForEverHoldsOnlyItself() {
-        try (Rig rig = Rig.on(SharedServers.get(), "F10 held key")) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T18 held key")) {
             append(rig, "'" + BAD + "'", BACKLOG);
             append(rig, "'key-' || n % 500", OTHERS);
             rig.execute("ANALYZE outbox_event");
