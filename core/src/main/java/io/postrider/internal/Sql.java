@@ -56,11 +56,9 @@ public final class Sql {
     /** An event that is there already, by its event_id, is not inserted again. */
     private static final String APPEND = """
             INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
-                                 payload, content_type, headers, occurred_at, max_attempts, status, due_at)
-            SELECT given.*, CASE WHEN wait.until > clock_timestamp() THEN 'WAITING' ELSE 'PENDING' END, wait.until
-            FROM (SELECT ?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text,
-                         ?::bytea, ?::text, ?::jsonb, ?::timestamptz, ?::integer) AS given,
-                 (SELECT coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond')) AS wait(until)
+                                 payload, content_type, headers, occurred_at, max_attempts, due_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?,
+                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'))
             ON CONFLICT (event_id) DO NOTHING
             """;
 

@@ -117,6 +117,25 @@ class PlainInsertTest {
         assertThat(events.get(1).payload()).isEmpty();
     }
 
+    @Test
+    void theShardFollowsFromTheKeyWhateverIsGiven() {
+        DATABASE.execute("INSERT INTO outbox_event (stream, event_type, event_key, shard) VALUES ('s', 'T', 'k', 5)");
+        String expected = "SELECT count(*) FROM outbox_event WHERE shard = (hashtextextended(event_key, 0) & 255)";
+        assertThat(DATABASE.number(expected)).isEqualTo(1);
+        DATABASE.execute("UPDATE outbox_event SET event_key = 'another', shard = 7");
+        assertThat(DATABASE.number(expected)).isEqualTo(1);
+    }
+
+    @Test
+    void anEventThatIsDueLaterWaits() {
+        DATABASE.execute("INSERT INTO outbox_event (stream, event_type, due_at) VALUES"
+                + " ('s', 'T', clock_timestamp() + interval '1 hour'), ('s', 'T', clock_timestamp())");
+        assertThat(DATABASE.number("SELECT count(*) FROM outbox_event WHERE status = 'WAITING'"))
+                .isEqualTo(1);
+        assertThat(DATABASE.number("SELECT count(*) FROM outbox_event WHERE status = 'PENDING'"))
+                .isEqualTo(1);
+    }
+
     @ParameterizedTest(name = "{0}")
     @CsvSource(
             delimiter = '|',
@@ -135,8 +154,7 @@ class PlainInsertTest {
                 "a status that is none | status | 'SENT' | 23514",
                 "no attempts at all | max_attempts | 0 | 23514",
                 "a pending event that holds its key | holds | true | 23514",
-                "a row number of its own | id | 5 | 428C9",
-                "a shard of its own | shard | 5 | 428C9"
+                "a row number of its own | id | 5 | 428C9"
             })
     void theTableRefuses(String what, String column, String value, String state) throws SQLException {
         Map<String, String> values = new TreeMap<>(Map.of("stream", "'s'", "event_type", "'T'"));
