@@ -46,6 +46,15 @@ public final class RelayProcess {
         return relay(setup, trap, listener, kafka.build());
     }
 
+    /** A relay as the setup describes it, with connections from elsewhere. */
+    static Relay relay(RelaySetup setup, DataSource connections) {
+        KafkaPublisher kafka = KafkaPublisher.create(Map.of("bootstrap.servers", setup.bootstrapServers()));
+        return Relay.from(OrderedFeed.of(connections))
+                .to(kafka)
+                .name(setup.name())
+                .build();
+    }
+
     static Relay relay(RelaySetup setup, Trap trap, RelayListener listener, Publisher destination) {
         Publisher publisher = setup.refusedKey()
                 .<Publisher>map(key -> new RefusingPublisher(

@@ -125,7 +125,7 @@ public final class Rig implements AutoCloseable {
 
     private KafkaTap startTap(DeliveryLog into, String topic) {
         Map<String, Object> settings = Map.of(
-                "bootstrap.servers", servers.kafka().bootstrapServers(),
+                "bootstrap.servers", servers.kafka().directBootstrapServers(),
                 "max.partition.fetch.bytes", LARGEST_FETCH,
                 "fetch.max.bytes", LARGEST_FETCH);
         return KafkaTap.start(settings, into, topic);
@@ -134,6 +134,13 @@ public final class Rig implements AutoCloseable {
     /** Starts a relay in this JVM; ended with the rig. */
     public Relay startHere(RelaySetup setup) {
         Relay relay = closing(RelayProcess.relay(setup, Trap.counting(), new RelayListener() {}));
+        relay.start();
+        return relay;
+    }
+
+    /** Starts a relay in this JVM that gets its connections from here; ended with the rig. */
+    public Relay startOn(DataSource connections, RelaySetup setup) {
+        Relay relay = closing(RelayProcess.relay(setup, connections));
         relay.start();
         return relay;
     }
@@ -217,6 +224,17 @@ public final class Rig implements AutoCloseable {
     /** The first column of the first row. */
     public long number(String sql) {
         return Long.parseLong(texts(sql).get(0));
+    }
+
+    /** The first column of the first row. */
+    public double decimal(String sql) {
+        return Double.parseDouble(texts(sql).get(0));
+    }
+
+    /** When the last event was settled. */
+    public Instant lastSettled() {
+        return Instant.ofEpochMilli(
+                number("SELECT (extract(epoch FROM max(settled_at)) * 1000)::bigint FROM outbox_history"));
     }
 
     /** The first column, as text. */

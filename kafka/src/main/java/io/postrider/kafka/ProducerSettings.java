@@ -170,7 +170,7 @@ final class ProducerSettings {
         settings.putIfAbsent(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "1");
         settings.putIfAbsent(ProducerConfig.LINGER_MS_CONFIG, "0");
         settings.putIfAbsent(ProducerConfig.BATCH_SIZE_CONFIG, String.valueOf(128 * 1024));
-        settings.putIfAbsent(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, String.valueOf(atMost(10_000)));
+        settings.putIfAbsent(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, String.valueOf(atMost(6_000)));
         settings.putIfAbsent(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, "500");
         settings.putIfAbsent(
                 ProducerConfig.METADATA_MAX_IDLE_CONFIG,

@@ -31,7 +31,7 @@ class ProducerSettingsTest {
                 .containsEntry("batch.size", "131072")
                 .containsEntry("delivery.timeout.ms", "2147483647")
                 .containsEntry("retries", "2147483647")
-                .containsEntry("request.timeout.ms", "10000")
+                .containsEntry("request.timeout.ms", "6000")
                 .containsEntry("reconnect.backoff.max.ms", "500")
                 .containsEntry("max.block.ms", "0")
                 .containsEntry("metadata.max.idle.ms", "86400000")

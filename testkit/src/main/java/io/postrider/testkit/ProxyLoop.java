@@ -94,6 +94,12 @@ final class ProxyLoop implements AutoCloseable {
         }
     }
 
+    void abandonAll() throws IOException {
+        for (ProxyLink link : List.copyOf(links)) {
+            link.abandonServer();
+        }
+    }
+
     void resetAll() {
         List.copyOf(links).forEach(this::drop);
     }

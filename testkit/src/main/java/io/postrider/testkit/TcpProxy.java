@@ -110,6 +110,11 @@ public final class TcpProxy implements AutoCloseable {
         tell(ProxyMode.of(ProxyMode.Kind.HALF_OPEN));
     }
 
+    /** Does that to the connections that are open now; new ones are treated as told before. */
+    public void halfOpenPresent() {
+        loop.command(loop::abandonAll);
+    }
+
     /** Resets all open connections on both sides, and goes on as told before. */
     public void reset() {
         loop.command(loop::resetAll);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.testkit.LedgerWriters;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** T02, T04 and T52: relays that die all the time, that are all gone for a while, and that find a mountain of work. */
+class RestlessRelaysTest {
+    private static final int WINDOW = 200;
+
+    @Test
+    @Tag("T02")
+    @DisplayName("One of three relays is killed every two seconds")
+    void aRandomRelayIsKilledEveryTwoSeconds() {
+        try (Rig rig = Rig.on(SharedServers.get(), "T02 random kills")) {
+            Random random = new Random(rig.seed());
+            List<RelayChild> relays = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                relays.add(rig.start(rig.quickRelay("relay-" + i).window(WINDOW)));
+            }
+            relays.forEach(RelayChild::awaitStarted);
+            LedgerWriters writers = rig.start(
+                    rig.writers().threads(4).rate(Rig.LONG ? 1_000 : 300).keys(100));
+            int kills = Rig.LONG ? 300 : 6;
+            for (int i = 0; i < kills; i++) {
+                Rig.pause(Duration.ofSeconds(2));
+                int victim = random.nextInt(3);
+                relays.get(victim).kill();
+                relays.set(
+                        victim,
+                        rig.start(rig.quickRelay("relay-" + i + "-again").window(WINDOW)));
+            }
+            Instant lastKill = Instant.now();
+            rig.fault(kills + " × kill -9");
+            writers.stop();
+            rig.assertSound((long) WINDOW * kills);
+            double soon = rig.decimal("""
+                    SELECT avg((settled_at - created_at <= interval '15 s')::int) FROM outbox_history""");
+            Duration rest = Duration.between(lastKill, rig.lastSettled());
+            rig.figure(
+                    Math.round(soon * 100) + " % within 15 s, the last " + rest.toMillis() + " ms after the last kill");
+            assertThat(soon).as("share delivered within 15 s of its commit").isGreaterThanOrEqualTo(0.6);
+            assertThat(rest).isLessThanOrEqualTo(Duration.ofSeconds(15));
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+        }
+    }
+
+    @Test
+    @Tag("T04")
+    @DisplayName("All relays are dead while events are written")
+    void whenAllRelaysWereDeadTheFirstOneDeliversAtOnce() {
+        try (Rig rig = Rig.on(SharedServers.get(), "T04 all relays dead")) {
+            RelayChild last = rig.start(rig.quickRelay("last").window(WINDOW)).awaitStarted();
+            LedgerWriters writers = rig.start(rig.writers().rate(500).events(4_000));
+            Rig.await("events arrive", () -> rig.log().distinct() > 200);
+            last.kill();
+            rig.fault("the only relay killed while writers go on");
+            writers.awaitDone(Rig.PATIENCE);
+            Rig.await(
+                    "its lease has run out",
+                    () -> rig.number("SELECT count(*) FROM outbox_relay WHERE lease_until > clock_timestamp()") == 0);
+            long backlog = rig.number("SELECT count(*) FROM outbox_event");
+            rig.start(rig.quickRelay("next").window(WINDOW)).awaitStarted();
+            Duration first = rig.awaitSettled(Instant.now());
+            rig.figure(backlog + " waited");
+            rig.figure("first settled in", first);
+            rig.assertSound(WINDOW);
+            assertThat(backlog).isGreaterThan(100);
+            assertThat(first).isLessThanOrEqualTo(Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    @Tag("T52")
+    @DisplayName("Very many events become due at once")
+    void manyEventsThatBecomeDueAtOnceAreSharedAndDelivered() {
+        int events = Rig.LONG ? 100_000 : 20_000;
+        int relays = 8;
+        try (Rig rig = Rig.on(SharedServers.get(), "T52 all due at once")) {
+            for (int i = 0; i < relays; i++) {
+                rig.startHere(rig.relay("relay-" + i).window(WINDOW));
+            }
+            rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload, due_at) SELECT '"
+                    + rig.stream() + "', 'key-' || n % 1000, 't', '\\x00',"
+                    + " clock_timestamp() + interval '3 s' FROM generate_series(1, " + events + ") n");
+            rig.fault(events + " events due at the same moment, " + relays + " relays");
+            long start = System.nanoTime();
+            long most = 0;
+            while (rig.number("SELECT count(*) FROM outbox_event") > 0) {
+                most = Math.max(most, rig.number("SELECT coalesce(max(in_flight), 0) FROM outbox_relay"));
+                if (System.nanoTime() - start > Rig.PATIENCE.toNanos()) {
+                    throw new AssertionError("not delivered after " + Rig.PATIENCE);
+                }
+                Rig.pause(Duration.ofMillis(100));
+            }
+            Rig.await("all have arrived", () -> rig.log().distinct() == events);
+            rig.figure("all settled in", Duration.ofNanos(System.nanoTime() - start));
+            rig.figure("at most " + most + " in flight in a relay");
+            assertThat(rig.log().size()).as("none twice").isEqualTo(events);
+            assertThat(most).isLessThanOrEqualTo(WINDOW + WINDOW / 4);
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+            rig.passed(events + " delivered · 0 lost · 0 duplicates");
+        }
+    }
+}
