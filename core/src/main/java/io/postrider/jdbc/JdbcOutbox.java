@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
+import io.postrider.internal.Discretion;
 import io.postrider.internal.EventRules;
 import io.postrider.internal.HeaderJson;
 import io.postrider.internal.Sql;
@@ -131,7 +132,8 @@ public final class JdbcOutbox {
             }
             return connection;
         } catch (SQLException e) {
-            throw new OutboxException("No transaction could be begun, so nothing was done: " + e.getMessage(), e);
+            throw new OutboxException(
+                    "No transaction could be begun, so nothing was done: " + Discretion.firstLine(e), e);
         }
     }
 
@@ -140,7 +142,7 @@ public final class JdbcOutbox {
             connection.commit();
         } catch (SQLException e) {
             throw new OutboxException(
-                    "The transaction was not committed, or its outcome is unknown: " + e.getMessage()
+                    "The transaction was not committed, or its outcome is unknown: " + Discretion.firstLine(e)
                             + ". Look at your data before you repeat it.",
                     e);
         }
@@ -192,7 +194,7 @@ public final class JdbcOutbox {
                 throw new OutboxException(
                         "The database refused event " + first.type() + " (stream " + first.stream() + ")"
                                 + (events.size() == 1 ? "" : " or one of the " + (events.size() - 1) + " after it")
-                                + ": " + e.getMessage() + ". Roll your transaction back.",
+                                + ": " + Discretion.firstLine(e) + ". Roll your transaction back.",
                         e);
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.internal.Discretion;
 import io.postrider.relay.FeedException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,7 +36,7 @@ final class Session implements AutoCloseable {
         } catch (SQLException e) {
             // After an error nothing is certain about the connection, and a new one costs little.
             close();
-            throw new FeedException("Could not " + what + ": " + e.getMessage(), e);
+            throw new FeedException("Could not " + what + ": " + Discretion.firstLine(e), e);
         }
     }
 

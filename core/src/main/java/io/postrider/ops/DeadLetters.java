@@ -2,6 +2,7 @@
 package io.postrider.ops;
 
 import io.postrider.OutboxException;
+import io.postrider.internal.Discretion;
 import io.postrider.internal.OperatorSql;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
@@ -141,7 +142,8 @@ public final class DeadLetters {
             connection.setAutoCommit(true);
             return work.on(connection);
         } catch (SQLException e) {
-            throw new OutboxException("Could not " + what + ": " + e.getMessage() + ". Nothing was changed.", e);
+            throw new OutboxException(
+                    "Could not " + what + ": " + Discretion.firstLine(e) + ". Nothing was changed.", e);
         }
     }
 

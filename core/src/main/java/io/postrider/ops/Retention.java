@@ -2,6 +2,7 @@
 package io.postrider.ops;
 
 import io.postrider.OutboxException;
+import io.postrider.internal.Discretion;
 import io.postrider.internal.OperatorSql;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
@@ -67,7 +68,8 @@ public final class Retention {
             }
             return new Result(made, dropped, deleted, busy);
         } catch (SQLException e) {
-            throw new OutboxException("The history could not be pruned: " + e.getMessage() + ". Delivery goes on.", e);
+            throw new OutboxException(
+                    "The history could not be pruned: " + Discretion.firstLine(e) + ". Delivery goes on.", e);
         }
     }
 

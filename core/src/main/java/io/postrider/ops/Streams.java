@@ -2,6 +2,7 @@
 package io.postrider.ops;
 
 import io.postrider.OutboxException;
+import io.postrider.internal.Discretion;
 import io.postrider.internal.OperatorSql;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
@@ -47,7 +48,7 @@ public final class Streams {
                 return statement.executeUpdate() == 1;
             }
         } catch (SQLException e) {
-            throw new OutboxException("Could not " + action + " stream " + stream + ": " + e.getMessage(), e);
+            throw new OutboxException("Could not " + action + " stream " + stream + ": " + Discretion.firstLine(e), e);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.internal.Discretion;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -73,7 +74,9 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
     }
 
     private static String line(String message) {
-        String line = message.replaceAll("[\\p{Cc}\\u2028\\u2029]+", " ").strip();
+        String line = Discretion.withoutCredentials(message)
+                .replaceAll("[\\p{Cc}\\u2028\\u2029]+", " ")
+                .strip();
         if (line.length() <= MAX_MESSAGE) {
             return line;
         }

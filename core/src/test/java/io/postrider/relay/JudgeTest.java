@@ -19,6 +19,8 @@ class JudgeTest {
         "DESTINATION, false, 0, released",
         "DESTINATION, false, 99, released",
         "DESTINATION, true, 0, released",
+        "NOBODY, false, 0, released",
+        "NOBODY, false, 99, released",
         "EVENT_PERMANENT, false, 0, dead",
         "EVENT_PERMANENT, false, 99, dead",
         "EVENT_PERMANENT, true, 0, released",

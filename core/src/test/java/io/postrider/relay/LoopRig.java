@@ -28,8 +28,12 @@ class LoopRig {
     }
 
     Loop loop(Window window, Publisher to) {
+        return loop(window, to, judge());
+    }
+
+    Loop loop(Window window, Publisher to, Judge judge) {
         Told teller = new Told("r", new Heard());
-        Loop.Shared shared = new Loop.Shared(window, judge(), gates, teller, ANSWER_TIMEOUT);
+        Loop.Shared shared = new Loop.Shared(window, judge, gates, teller, ANSWER_TIMEOUT);
         Pace pace = new Pace("r", () -> now, HALF, Duration.ofMillis(500));
         return new Loop(intake, to, shared, pace, wakes::incrementAndGet);
     }

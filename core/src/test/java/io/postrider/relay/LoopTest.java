@@ -78,6 +78,22 @@ class LoopTest extends LoopRig {
     }
 
     @Test
+    void aRetryIsReadWhenItIsDueAndNotAtTheNextPoll() {
+        Judge quick = new Judge(RetryPolicy.delays(Duration.ofMillis(100)), HALF);
+        loop = loop(new Window(100, 1 << 20), publisher, quick);
+        appendAll("s", "a");
+        for (int i = 0; i < 12; i++) {
+            now += loop.turn();
+        }
+        assertThat(loop.turn()).as("polls are far apart by now").isGreaterThan(400 * MS);
+        fail(1, new IllegalStateException("no"));
+        loop.turn();
+        now += 100 * MS;
+        loop.turn();
+        assertThat(sent()).containsExactly(1L, 1L);
+    }
+
+    @Test
     void theLastAttemptMakesAnEventDead() {
         intake.append(Deliveries.event("s", "a").maxAttempts(2).build());
         loop.turn();

@@ -80,6 +80,7 @@ public final class Rig implements AutoCloseable {
         this.stream = "ledger-" + TOPICS.incrementAndGet();
         Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
         this.ledger = Ledger.create(database.dataSource());
+        RigUsers.grant(database.dataSource());
         servers.kafka().createTopic(stream, 4, topicSettings);
         this.tap = startTap(log, stream);
     }
@@ -153,8 +154,11 @@ public final class Rig implements AutoCloseable {
     }
 
     public LedgerWriters.Builder writers() {
-        JdbcOutbox outbox = JdbcOutbox.of(dataSource());
-        return ledger.writers((connection, event) -> outbox.on(connection).append(event)).stream(stream)
+        DataSource source = RigUsers.writer(database);
+        JdbcOutbox outbox = JdbcOutbox.of(source);
+        return Ledger.open(source)
+                .writers((connection, event) -> outbox.on(connection).append(event))
+                .stream(stream)
                 .seed(seed)
                 .threads(2)
                 .largeTransactions(0.01, 50);
@@ -162,7 +166,7 @@ public final class Rig implements AutoCloseable {
 
     /** The setup of a relay between this rig's database and topic, with the product's defaults. */
     public RelaySetup relay(String name) {
-        return new RelaySetup(name, database.url(), servers.kafka().bootstrapServers(), Map.of());
+        return new RelaySetup(name, RigUsers.relayUrl(database), servers.kafka().bootstrapServers(), Map.of());
     }
 
     /** The same with a lease of 2 s, so that others take over soon; with {@code --long} as {@link #relay}. */

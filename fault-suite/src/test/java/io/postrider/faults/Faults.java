@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults;
 
+import io.postrider.faults.mutants.Mutants;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ public final class Faults {
             Usage: ./faults list                  the tests, by id
                    ./faults run T01 T23 ...       some of them
                    ./faults all                   all of them, and a table at the end
+                   ./faults mutants [NAME ...]    puts known mistakes into the product, each of which a test must find
 
             --seed N       what random choices are drawn from; another each time unless given
             --long         with the product's default settings and long outages
@@ -72,6 +74,9 @@ public final class Faults {
             }
             case "all" -> {
                 return play(Catalogue.ids());
+            }
+            case "mutants" -> {
+                return Mutants.run(commands.subList(1, commands.size())) ? 0 : 1;
             }
             case "help" -> {
                 System.out.println(USAGE);

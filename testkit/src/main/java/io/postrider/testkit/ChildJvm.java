@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A main class in a JVM of its own with this JVM's classpath, to be killed, paused and ended at will.
+ * A main class in a JVM of its own, by default with this JVM's classpath, to be killed, paused and ended at will.
  *
  * <pre>{@code
  * try (ChildJvm relay = ChildJvm.of(RelayMain.class).args(url).jvmOptions("-Xmx128m").start()) {
@@ -221,6 +221,7 @@ public final class ChildJvm implements AutoCloseable {
         private final List<String> arguments = new ArrayList<>();
         private final Map<String, String> environment = new LinkedHashMap<>();
         private @Nullable Path directory;
+        private String classpath = System.getProperty("java.class.path");
 
         private Builder(String main) {
             this.main = main;
@@ -244,6 +245,12 @@ public final class ChildJvm implements AutoCloseable {
             return this;
         }
 
+        /** Where it finds its classes; that of this JVM unless given. */
+        public Builder classpath(String classpath) {
+            this.classpath = classpath;
+            return this;
+        }
+
         /** The directory in which it runs; that of this JVM unless given. */
         public Builder directory(Path directory) {
             this.directory = directory;
@@ -255,7 +262,7 @@ public final class ChildJvm implements AutoCloseable {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(options);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
+            command.addAll(List.of("-cp", classpath, main));
             command.addAll(arguments);
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
             builder.environment().putAll(environment);

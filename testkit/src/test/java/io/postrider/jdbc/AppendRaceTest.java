@@ -4,6 +4,8 @@ package io.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.OutboxEvent;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +21,21 @@ class AppendRaceTest {
     @Test
     void aRepeatedAppendWaitsForTheFirstAndInsertsIfThatRollsBack() throws Exception {
         assertThat(appendTwice(false)).isEqualTo(1);
+    }
+
+    /** Of two transactions that wait for each other, the later one's events must come later. */
+    @Test
+    void idsRiseFromSessionToSession() throws Exception {
+        List<Long> ids = new ArrayList<>();
+        try (OpenTransaction one = database.begin();
+                OpenTransaction two = database.begin()) {
+            for (OpenTransaction session : List.of(one, two, one, two)) {
+                outbox.on(session.connection()).append(event(UUID.randomUUID()));
+                session.commit();
+                ids.add(database.number("SELECT id FROM outbox_event ORDER BY created_at DESC LIMIT 1"));
+            }
+        }
+        assertThat(ids).isSorted().doesNotHaveDuplicates();
     }
 
     /** Returns how many rows there are in the end. */

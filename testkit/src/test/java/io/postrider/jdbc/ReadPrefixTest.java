@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -75,6 +76,20 @@ class ReadPrefixTest {
             got.forEach(row ->
                     lanes.computeIfAbsent(row.lane(), lane -> new ArrayList<>()).add(row));
             lanes.values().forEach(ReadPrefixTest::assertInOrder);
+        }
+    }
+
+    @Test
+    void whatWaitsBehindAHeldKeyTakesNoPlaceFromOthers() {
+        database.clear();
+        try (Party owner = Party.owning(database, "owner")) {
+            database.event("s", "k", "status = 'DEAD', holds = true");
+            for (int i = 0; i < 20; i++) {
+                database.event("s", "k");
+            }
+            long neighbour = database.event("s", database.neighbourOf("k"));
+            EventStatements.Query few = Party.query(owner.ownership.all(), Set.of(), 4, 4, Long.MAX_VALUE);
+            assertThat(Party.ids(owner.events.read(few).deliveries())).containsExactly(neighbour);
         }
     }
 

@@ -2,14 +2,19 @@
 package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.OutboxEvent;
 import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -192,6 +197,32 @@ class SettleRaceTest {
         database.event("s", "k");
         owner.events.settle(owner.read());
         assertThat(database.number("SELECT count(*) FROM outbox_event")).isZero();
+    }
+
+    @Test
+    void whatCouldNotBeSettledIsStillInFlight() {
+        AtomicBoolean failing = new AtomicBoolean();
+        Session session = new Session(FailingSource.of(database.dataSource(), failing::get), Duration.ofSeconds(30));
+        owner.ownership.renewed(System.nanoTime() + Duration.ofHours(1).toNanos());
+        OrderedIntake intake = new OrderedIntake(
+                new EventStatements(session, Party.SQL, Party.settings("default"), "owner", owner.ownership),
+                owner.ownership,
+                new OrderedIntake.Part(0, 1, false),
+                System::nanoTime);
+        Demand demand = Demand.of(10, 1000, Set.of());
+        database.event("s", "k");
+        List<Delivery> taken = intake.take(demand).deliveries();
+        failing.set(true);
+        assertThatThrownBy(() -> intake.settle(taken)).isInstanceOf(FeedException.class);
+        failing.set(false);
+        assertThat(intake.take(demand).deliveries())
+                .as("it must not be sent again")
+                .isEmpty();
+        assertThat(intake.size()).isEqualTo(1);
+        intake.settle(taken);
+        assertThat(intake.size()).isZero();
+        assertThat(history()).hasSize(1);
+        intake.close();
     }
 
     @Test

@@ -105,6 +105,14 @@ final class TestDatabase {
         }
     }
 
+    /** Another key in the same shard. */
+    String neighbourOf(String key) {
+        return column("SELECT 'n' || n FROM generate_series(1, 10000) n"
+                        + " WHERE hashtextextended(('n' || n) COLLATE \"C\", 0) & 255"
+                        + " = hashtextextended(" + literal(key) + " COLLATE \"C\", 0) & 255 LIMIT 1")
+                .get(0);
+    }
+
     /** Ends all sessions but the one of these methods, as a failing network or a restart would. */
     void endSessions() {
         execute(

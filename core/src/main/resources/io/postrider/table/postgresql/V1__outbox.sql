@@ -194,7 +194,7 @@ LEFT JOIN outbox_relay r ON r.id = s.owner;
 -- Makes the partitions of today and the days to come; returns how many were made.
 -- CREATE + ATTACH: unlike PARTITION OF, it does not lock out those who are settling.
 CREATE FUNCTION outbox_history_prepare(days_ahead integer) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     day  date;
     part text;
@@ -217,7 +217,7 @@ END $$;
 -- Drops the oldest partition that ended before the cutoff; returns its name, or NULL if there is none.
 -- Waits for its lock 100 ms at most, since those who settle queue behind it, and fails then: call again later.
 CREATE FUNCTION outbox_history_drop(keep interval) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '100ms' AS $$
 DECLARE
     part text;
 BEGIN
@@ -233,5 +233,14 @@ BEGIN
     END IF;
     RETURN part;
 END $$;
+
+-- Both run with the rights of their owner. So what they find depends neither on the caller's search_path nor on his
+-- temporary tables, and who may call them is granted, not given to all.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION outbox_history_prepare(integer) SET search_path = %I, pg_temp', current_schema());
+    EXECUTE format('ALTER FUNCTION outbox_history_drop(interval) SET search_path = %I, pg_temp', current_schema());
+END $$;
+REVOKE ALL ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval) FROM PUBLIC;
 
 SELECT outbox_history_prepare(14);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults.mutants;
+
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestDescriptor;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestSource;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/**
+ * Runs tests in a JVM of their own. Prints {@code FAILED} with the name of a test and its first line for each that fails,
+ * and {@code ENDED} with the number of those that passed.
+ */
+public final class TestMain {
+    static final String FAILED = "FAILED ";
+    static final String ENDED = "ENDED ";
+
+    private TestMain() {}
+
+    /** Takes classes, or methods as {@code Class#method}. */
+    public static void main(String[] tests) {
+        Set<String> wanted = Set.of(tests);
+        PostDiscoveryFilter only = descriptor -> FilterResult.includedIf(isWanted(descriptor, wanted));
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .selectors(Arrays.stream(tests)
+                        .map(test -> test.replaceFirst("#.*", ""))
+                        .distinct()
+                        .map(DiscoverySelectors::selectClass)
+                        .toList())
+                .filters(only)
+                .build();
+        Listener listener = new Listener();
+        LauncherFactory.create().execute(request, listener);
+        System.out.println(ENDED + listener.passed);
+    }
+
+    private static boolean isWanted(TestDescriptor descriptor, Set<String> wanted) {
+        if (descriptor.getSource().orElse(null) instanceof MethodSource method) {
+            return wanted.contains(method.getClassName())
+                    || wanted.contains(method.getClassName() + "#" + method.getMethodName());
+        }
+        return true;
+    }
+
+    private static final class Listener implements TestExecutionListener {
+        private final AtomicInteger passed = new AtomicInteger();
+
+        @Override
+        public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+            if (result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
+                String why =
+                        result.getThrowable().map(String::valueOf).orElse("").strip();
+                System.out.println(
+                        FAILED + name(test) + " " + why.lines().findFirst().orElse(""));
+            } else if (test.isTest()) {
+                passed.incrementAndGet();
+            }
+        }
+
+        private static String name(TestIdentifier test) {
+            TestSource source = test.getSource().orElse(null);
+            if (source instanceof MethodSource method) {
+                return simple(method.getClassName()) + "." + method.getMethodName();
+            }
+            return source instanceof ClassSource type ? simple(type.getClassName()) : test.getDisplayName();
+        }
+
+        private static String simple(String className) {
+            return className.substring(className.lastIndexOf('.') + 1);
+        }
+    }
+}

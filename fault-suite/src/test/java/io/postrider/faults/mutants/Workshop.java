@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults.mutants;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+/**
+ * Makes the classes of a mutant: a copy of the build's own, with those of the changed files in it compiled anew. Works in
+ * the directory of this module, beside the others as they were built.
+ */
+final class Workshop {
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path BENCH = Path.of("target", "mutants").toAbsolutePath();
+    private static final String RESOURCES = "src/main/resources/";
+    private static final List<String> MODULES = List.of("core", "testkit", "kafka");
+
+    private Workshop() {}
+
+    /** The classpath of the product as it was built, and of all its tests. */
+    static String unchanged() {
+        return classpath("", Path.of(""));
+    }
+
+    /** The same with the mistake in it. */
+    static String make(Mutant mutant) {
+        String module = module(mutant);
+        Path classes = BENCH.resolve(mutant.name());
+        try {
+            delete(classes);
+            copy(built(module, "classes"), classes);
+            List<Path> sources = new ArrayList<>();
+            for (String file : files(mutant)) {
+                Path changed = write(mutant, file, classes);
+                if (file.endsWith(".java")) {
+                    sources.add(changed);
+                }
+            }
+            if (!sources.isEmpty()) {
+                compile(sources, classes, classpath(module, classes));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("The classes of mutant " + mutant.name() + " could not be written", e);
+        }
+        return classpath(module, classes);
+    }
+
+    /** The changed text of each of its files. */
+    static List<String> changedFiles(Mutant mutant) {
+        return files(mutant).stream().map(file -> changed(mutant, file)).toList();
+    }
+
+    private static Path write(Mutant mutant, String file, Path classes) throws IOException {
+        int resource = file.indexOf(RESOURCES);
+        if (resource >= 0) {
+            return Files.writeString(
+                    classes.resolve(file.substring(resource + RESOURCES.length())), changed(mutant, file));
+        }
+        Path sources = Files.createDirectories(BENCH.resolve(mutant.name() + "-source"));
+        return Files.writeString(sources.resolve(file.substring(file.lastIndexOf('/') + 1)), changed(mutant, file));
+    }
+
+    private static String changed(Mutant mutant, String file) {
+        String text;
+        try {
+            text = Files.readString(ROOT.resolve(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException("Mutant " + mutant.name() + " changes " + file + ", which is missing", e);
+        }
+        for (Mutant.Change change : mutant.changes()) {
+            if (change.file().equals(file)) {
+                text = change.in(text);
+            }
+        }
+        return text;
+    }
+
+    private static void compile(List<Path> sources, Path classes, String classpath) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        if (compiler == null) {
+            throw new IllegalStateException("Mutants are compiled here: run this with a JDK, not a JRE.");
+        }
+        DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(problems, null, StandardCharsets.UTF_8)) {
+            List<String> options =
+                    List.of("-d", classes.toString(), "-cp", classpath, "-proc:none", "-parameters", "--release", "17");
+            boolean compiled = compiler.getTask(
+                            null, files, problems, options, null, files.getJavaFileObjectsFromPaths(sources))
+                    .call();
+            if (!compiled) {
+                throw new IllegalStateException("It does not compile: " + problems.getDiagnostics());
+            }
+        }
+    }
+
+    /** All of this JVM's classpath but the modules under test, and those from where they were built. */
+    private static String classpath(String changedModule, Path changed) {
+        Set<Path> all = new LinkedHashSet<>();
+        for (String module : MODULES) {
+            all.add(module.equals(changedModule) ? changed : built(module, "classes"));
+            all.add(built(module, "test-classes"));
+        }
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .map(entry -> Path.of(entry).toAbsolutePath().normalize())
+                .filter(entry -> MODULES.stream()
+                        .noneMatch(
+                                module -> entry.startsWith(ROOT.resolve(module).resolve("target"))))
+                .forEach(all::add);
+        return all.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static Path built(String module, String kind) {
+        Path classes = ROOT.resolve(module).resolve("target").resolve(kind);
+        if (!Files.isDirectory(classes)) {
+            throw new IllegalStateException("Mutants need the tests of all modules, and " + classes
+                    + " is missing. Build them first: mvn test-compile in " + ROOT + ", or use ./faults mutants.");
+        }
+        return classes;
+    }
+
+    private static Set<String> files(Mutant mutant) {
+        return mutant.changes().stream().map(Mutant.Change::file).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private static String module(Mutant mutant) {
+        List<String> modules = files(mutant).stream()
+                .map(file -> file.substring(0, file.indexOf('/')))
+                .distinct()
+                .toList();
+        if (modules.size() != 1) {
+            throw new IllegalStateException(
+                    "Mutant " + mutant.name() + " must change files of one module, not of " + modules);
+        }
+        return modules.get(0);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path each : all.toList()) {
+                Files.createDirectories(to);
+                Path target = to.resolve(from.relativize(each).toString());
+                if (Files.isDirectory(each)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.copy(each, target);
+                }
+            }
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> all = Files.walk(directory)) {
+            List<Path> deepestFirst = new ArrayList<>(all.toList());
+            Collections.reverse(deepestFirst);
+            for (Path each : deepestFirst) {
+                Files.delete(each);
+            }
+        }
+    }
+}

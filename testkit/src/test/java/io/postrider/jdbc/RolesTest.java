@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postrider.OutboxEvent;
+import io.postrider.ops.Actor;
+import io.postrider.ops.DeadLetter;
+import io.postrider.ops.DeadLetterQuery;
+import io.postrider.ops.DeadLetters;
+import io.postrider.ops.Retention;
+import io.postrider.ops.Streams;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.Feed;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Membership;
+import io.postrider.relay.Outcome;
+import io.postrider.relay.Verdict;
+import io.postrider.table.Schema;
+import io.postrider.table.SchemaMode;
+import io.postrider.table.TableNames;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Each role can do its work, and nothing else. */
+class RolesTest {
+    private static final TestDatabase database = TestDatabase.migrated();
+    private static final Demand ALL = Demand.of(100, 1 << 20, Set.of());
+    private static final Actor KIM = new Actor("kim", "fixed");
+
+    @BeforeAll
+    static void grant() {
+        database.execute(script());
+        for (String role : List.of("writer", "relay", "operator", "viewer")) {
+            database.execute("CREATE USER a_" + role + "; GRANT postrider_" + role + " TO a_" + role);
+        }
+    }
+
+    @BeforeEach
+    void clear() {
+        database.clear();
+    }
+
+    @Test
+    void theScriptMayBeRunAgain() {
+        assertThatCode(() -> database.execute(script())).doesNotThrowAnyException();
+    }
+
+    @Test
+    void aWriterAppends() {
+        JdbcOutbox outbox = JdbcOutbox.of(as("writer"));
+        OutboxEvent event = event("k").header("h", "v").maxAttempts(3).build();
+        outbox.transact(tx -> tx.append(
+                List.of(event, event, event("l").delay(Duration.ofHours(1)).build())));
+        assertThat(database.column("SELECT status FROM outbox_event ORDER BY id"))
+                .containsExactly("PENDING", "WAITING");
+        Schema.of(as("writer")).apply(SchemaMode.VALIDATE);
+    }
+
+    @Test
+    void aRelayDeliversRetriesBuriesAndKeepsTheHousehold() {
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, on_dead)"
+                + " VALUES ('stops', 'default', 'STOP_STREAM')");
+        append(event("k").build(), OutboxEvent.of("stops", "T").key("k").build());
+        DataSource relay = as("relay");
+        Membership membership = OrderedFeed.builder(relay)
+                .streams(StreamSettings.of("s"))
+                .build()
+                .join(new Feed.Joining("relay", 1, true));
+        try (Intake intake = membership.intake(0)) {
+            List<Delivery> taken = intake.take(ALL).deliveries();
+            assertThat(taken).hasSize(2);
+            assertThat(intake.verdict(taken.stream()
+                            .map(each -> new Verdict(each, new Outcome.Retry(Duration.ZERO, "BUSY", "busy")))
+                            .toList()))
+                    .hasSize(2);
+            List<Delivery> again = intake.take(ALL).deliveries();
+            intake.settle(again.subList(0, 1));
+            assertThat(intake.verdict(List.of(new Verdict(again.get(1), new Outcome.Dead("BAD", "bad")))))
+                    .hasSize(1);
+            append(event("later").build());
+            SettleRaceTest.dropPartitions(database);
+            intake.settle(intake.take(ALL).deliveries());
+        }
+        assertThat(database.number("SELECT count(*) FROM outbox_history_overflow"))
+                .isEqualTo(1);
+        assertThat(new Retention(relay, TableNames.ofDefaults(), Duration.ofDays(7))
+                        .run()
+                        .partitionsMade())
+                .isEqualTo(15);
+        membership.leave();
+    }
+
+    @Test
+    void aRelayDeclaresAnotherDeadAndTakesItsPlace() {
+        Membership first = OrderedFeed.of(as("relay")).join(new Feed.Joining("first", 1, false));
+        database.execute("UPDATE outbox_relay SET lease_until = clock_timestamp() - interval '1 second'");
+        Membership second = OrderedFeed.of(as("relay")).join(new Feed.Joining("second", 1, false));
+        second.tick(Party.QUIET);
+        second.tick(Party.QUIET);
+        assertThat(database.column("SELECT DISTINCT r.name FROM outbox_shard s JOIN outbox_relay r ON r.id = s.owner"))
+                .containsExactly("second");
+        first.leave();
+        second.leave();
+    }
+
+    @Test
+    void anOperatorActsOnDeadLettersAndStreams() {
+        for (String key : List.of("a", "b", "c")) {
+            database.event("s", key, "status = 'DEAD', holds = true, last_error_code = 'BAD'");
+        }
+        database.execute("INSERT INTO outbox_stream (stream, relay_group) VALUES ('s', 'default')");
+        DeadLetters letters = DeadLetters.of(as("operator"));
+        List<DeadLetter> found = letters.find(DeadLetterQuery.all());
+        assertThat(letters.requeue(found.subList(0, 1), KIM)).isEqualTo(1);
+        assertThat(letters.unhold(found.subList(1, 2), KIM)).isEqualTo(1);
+        assertThat(letters.discard(found.subList(2, 3), KIM)).isEqualTo(1);
+        assertThat(letters.attempts(found.get(0).eventId())).isEmpty();
+        Streams streams = Streams.of(as("operator"));
+        assertThat(streams.pause("s", KIM)).isTrue();
+        assertThat(streams.resume("s", KIM)).isTrue();
+        assertThat(database.column("SELECT action FROM outbox_audit ORDER BY id"))
+                .containsExactly("requeue", "unhold", "discard", "pause", "resume");
+    }
+
+    @Test
+    void aViewerSeesTheStateOfEvents() throws SQLException {
+        database.event("s", "k");
+        try (Connection connection = as("viewer").getConnection();
+                Statement statement = connection.createStatement()) {
+            for (String query : List.of(
+                    "SELECT * FROM outbox_status",
+                    "SELECT event_id, outcome, settled_at FROM outbox_history",
+                    "SELECT * FROM outbox_attempt",
+                    "SELECT * FROM outbox_audit",
+                    "SELECT * FROM outbox_relay")) {
+                assertThat(statement.execute(query)).isTrue();
+            }
+        }
+        assertThat(database.column("SELECT column_name FROM information_schema.columns"
+                        + " WHERE table_name = 'outbox_status' AND column_name IN ('payload', 'headers')"))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "writer: SELECT payload FROM outbox_event",
+                "writer: SELECT headers FROM outbox_event",
+                "writer: SELECT * FROM outbox_event",
+                "writer: SELECT * FROM outbox_history",
+                "writer: UPDATE outbox_event SET status = 'DEAD'",
+                "writer: UPDATE outbox_event SET payload = 'y'",
+                "writer: DELETE FROM outbox_event",
+                "writer: INSERT INTO outbox_event (stream, event_type, holds, status) VALUES ('s', 'T', true, 'DEAD')",
+                "writer: INSERT INTO outbox_event (stream, event_type, attempt_count) VALUES ('s', 'T', 99)",
+                "writer: INSERT INTO outbox_event (stream, event_type, revision) VALUES ('s', 'T', 7)",
+                "writer: INSERT INTO outbox_event (stream, event_type, last_error_code) VALUES ('s', 'T', 'X')",
+                "writer: INSERT INTO outbox_event (stream, event_type, created_at) VALUES ('s', 'T', now())",
+                "writer: UPDATE outbox_shard SET owner = NULL",
+                "writer: UPDATE outbox_stream SET paused_at = NULL",
+                "writer: SELECT outbox_history_drop(interval '0')",
+                "relay: UPDATE outbox_event SET payload = 'y'",
+                "relay: UPDATE outbox_event SET headers = '{}'",
+                "relay: UPDATE outbox_event SET event_key = 'other'",
+                "relay: UPDATE outbox_event SET stream = 'other'",
+                "relay: UPDATE outbox_event SET event_id = gen_random_uuid()",
+                "relay: INSERT INTO outbox_event (stream, event_type) VALUES ('s', 'T')",
+                "relay: TRUNCATE outbox_event",
+                "relay: SELECT payload FROM outbox_history",
+                "relay: DELETE FROM outbox_history",
+                "relay: DELETE FROM outbox_audit",
+                "relay: DROP TABLE outbox_history",
+                "operator: UPDATE outbox_event SET payload = 'y'",
+                "operator: UPDATE outbox_event SET event_key = 'other'",
+                "operator: INSERT INTO outbox_event (stream, event_type) VALUES ('s', 'T')",
+                "operator: DELETE FROM outbox_audit",
+                "operator: UPDATE outbox_audit SET who = 'nobody'",
+                "operator: DELETE FROM outbox_history",
+                "operator: SELECT outbox_history_drop(interval '0')",
+                "operator: UPDATE outbox_shard SET owner = NULL",
+                "viewer: SELECT payload FROM outbox_event",
+                "viewer: SELECT id FROM outbox_event",
+                "viewer: SELECT payload FROM outbox_history",
+                "viewer: SELECT headers FROM outbox_history_overflow",
+                "viewer: UPDATE outbox_stream SET paused_at = now()",
+                "viewer: INSERT INTO outbox_audit (who, action, stream, reason) VALUES ('a', 'b', 'c', 'd')"
+            })
+    void whatARoleDoesNotNeedItMayNot(String roleAndStatement) throws SQLException {
+        database.event("s", "k");
+        String[] parts = roleAndStatement.split(": ", 2);
+        try (Connection connection = as(parts[0]).getConnection();
+                Statement statement = connection.createStatement()) {
+            assertThatThrownBy(() -> statement.execute(parts[1]))
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(e.getSQLState()).as(e.getMessage()).isEqualTo("42501"));
+        }
+    }
+
+    @Test
+    void aCallersTemporaryTablesDoNotMisleadWhatRunsWithTheOwnersRights() throws SQLException {
+        try (Connection connection = as("relay").getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TEMP TABLE outbox_history (settled_at timestamptz)");
+            statement.execute("SET search_path TO pg_temp, public");
+            statement.execute("SELECT public.outbox_history_prepare(20)");
+        }
+        assertThat(database.number("SELECT count(*) FROM pg_inherits WHERE inhparent = 'outbox_history'::regclass"))
+                .isEqualTo(21);
+    }
+
+    private static DataSource as(String role) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(((PGSimpleDataSource) database.dataSource()).getUrl());
+        source.setUser("a_" + role);
+        return source;
+    }
+
+    private static OutboxEvent.Builder event(String key) {
+        return OutboxEvent.of("s", "T").key(key);
+    }
+
+    private static void append(OutboxEvent... events) {
+        JdbcOutbox.of(as("writer")).transact(tx -> tx.append(List.of(events)));
+    }
+
+    private static String script() {
+        try (InputStream in = Schema.class.getResourceAsStream("postgresql/roles.sql")) {
+            if (in == null) {
+                throw new IllegalStateException("The script is missing");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
