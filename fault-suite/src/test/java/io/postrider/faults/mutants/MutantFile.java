@@ -23,8 +23,8 @@ import java.util.List;
  * <p>A mutant may have several tests, several changes of a file and several files.
  */
 final class MutantFile {
-    private static final List<String> FILES =
-            List.of("append.txt", "statements.txt", "ownership.txt", "engine.txt", "operators.txt", "kafka.txt");
+    private static final List<String> FILES = List.of(
+            "append.txt", "statements.txt", "ownership.txt", "engine.txt", "operators.txt", "roles.txt", "kafka.txt");
 
     private final List<Mutant> mutants = new ArrayList<>();
     private String name = "";
