@@ -4,7 +4,6 @@ package io.postrider.faults;
 import io.postrider.testkit.ChildJvm;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,13 +25,13 @@ public final class RelayChild implements AutoCloseable {
     /** How a relay ended after SIGTERM, as the test saw it. */
     public record End(Duration took, int exitCode, long published, long verdicts) {}
 
-    static RelayChild start(RelaySetup setup, Map<String, String> environment, String... jvmOptions) {
-        ChildJvm.Builder jvm = ChildJvm.of(RelayProcess.class)
+    static RelayChild start(RelaySetup setup, String... jvmOptions) {
+        ChildJvm jvm = ChildJvm.of(RelayProcess.class)
                 .jvmOptions("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
                 .jvmOptions(jvmOptions)
-                .args(setup.arguments());
-        environment.forEach(jvm::env);
-        return new RelayChild(setup.name(), jvm.start());
+                .args(setup.arguments())
+                .start();
+        return new RelayChild(setup.name(), jvm);
     }
 
     public String name() {

@@ -11,7 +11,6 @@ import io.postrider.relay.RelaySettings;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.relay.Window;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import javax.sql.DataSource;
@@ -20,7 +19,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /**
  * A relay from PostgreSQL to Kafka in a process of its own, to be killed, paused and ended; run by {@link RelayChild}.
  *
- * <p>Prints {@code started} when it is one of the live relays, and what it takes for the time, {@code refusing <event>} when it will refuse an event, and
+ * <p>Prints {@code started} when it is one of the live relays, {@code refusing <event>} when it will refuse an event, and
  * {@code closed} with its counts after SIGTERM.
  */
 public final class RelayProcess {
@@ -37,7 +36,6 @@ public final class RelayProcess {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> close(relay, counts, trap), "close"));
         relay.start();
         System.out.println("started " + setup.name());
-        System.out.println("wall clock " + Instant.now());
     }
 
     /** A relay as the setup describes it, with its places watched. */

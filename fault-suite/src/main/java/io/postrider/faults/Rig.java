@@ -199,12 +199,9 @@ public final class Rig implements AutoCloseable {
 
     /** Starts a relay in a process of its own; {@link RelayChild#awaitStarted} waits for it. Ended with the rig. */
     public RelayChild start(RelaySetup setup, String... jvmOptions) {
-        return closing(RelayChild.start(setup, Map.of(), jvmOptions));
-    }
-
-    /** The same, with variables in its environment. */
-    public RelayChild start(RelaySetup setup, Map<String, String> environment) {
-        return closing(RelayChild.start(setup, environment));
+        RelayChild child = RelayChild.start(setup, jvmOptions);
+        started.add(child);
+        return child;
     }
 
     /** Has this ended with the rig, before what was given earlier. */

@@ -13,7 +13,6 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +33,6 @@ final class Generation {
     private final Producer<byte[], byte[]> producer;
     private final KafkaFailures failures;
     private final Consumer<Generation> onBroken;
-    private final Runnable onClockRefused;
     private final Set<Send> unanswered = ConcurrentHashMap.newKeySet();
     private final Set<String> known = ConcurrentHashMap.newKeySet();
     private volatile boolean delivered;
@@ -44,17 +42,11 @@ final class Generation {
      * Wraps a producer that never blocks ({@code max.block.ms=0}).
      *
      * @param onBroken told when the producer reports that it cannot be trusted with further records
-     * @param onClockRefused told when the broker finds that a record is from the future
      */
-    Generation(
-            Producer<byte[], byte[]> producer,
-            KafkaFailures failures,
-            Consumer<Generation> onBroken,
-            Runnable onClockRefused) {
+    Generation(Producer<byte[], byte[]> producer, KafkaFailures failures, Consumer<Generation> onBroken) {
         this.producer = producer;
         this.failures = failures;
         this.onBroken = onBroken;
-        this.onClockRefused = onClockRefused;
     }
 
     /** Hands a send to the producer if it can take it without waiting. */
@@ -111,9 +103,6 @@ final class Generation {
     }
 
     private void fail(Send send, Exception error) {
-        if (error instanceof InvalidTimestampException) {
-            onClockRefused.run();
-        }
         if (KafkaFailures.endsProducer(error)) {
             onBroken.accept(this);
         }

@@ -88,7 +88,7 @@ public final class KafkaPublisher implements Publisher {
 
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
-        return send(new SendRun(), event.stream(), () -> records.of(event, producers.clockIsRefused()));
+        return send(new SendRun(), event.stream(), () -> records.of(event));
     }
 
     /**
@@ -101,7 +101,7 @@ public final class KafkaPublisher implements Publisher {
             return Optional.empty();
         }
         SendRun run = new SendRun();
-        return Optional.of(event -> send(run, event.stream(), () -> records.of(event, producers.clockIsRefused())));
+        return Optional.of(event -> send(run, event.stream(), () -> records.of(event)));
     }
 
     /**

@@ -43,7 +43,6 @@ final class Producers {
 
     private volatile @Nullable Generation current;
     private volatile boolean closed;
-    private volatile boolean clockIsRefused;
 
     // Guarded by this.
     private final Deque<Generation> retired = new ArrayDeque<>();
@@ -58,7 +57,7 @@ final class Producers {
     Producers(ProducerSettings settings) {
         this.settings = settings;
         this.failures = new KafkaFailures(settings.secrets());
-        this.current = new Generation(settings.open(++opened), failures, this::broken, this::clockRefused);
+        this.current = new Generation(settings.open(++opened), failures, this::broken);
         this.openedAt = System.nanoTime();
         this.watchdog = new ScheduledThreadPoolExecutor(1, daemon("postrider-kafka-watchdog"));
         watchdog.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -82,19 +81,6 @@ final class Producers {
 
     KafkaFailures failures() {
         return failures;
-    }
-
-    /** Whether a broker has found this machine's clock too far ahead. */
-    boolean clockIsRefused() {
-        return clockIsRefused;
-    }
-
-    private void clockRefused() {
-        if (!clockIsRefused) {
-            clockIsRefused = true;
-            LOG.warn("Kafka finds the clock of this machine too far ahead: records carry the time of their event from"
-                    + " now on. Set the clock, then restart.");
-        }
     }
 
     /** Takes a send and returns at once; its answer comes later. */
@@ -266,7 +252,7 @@ final class Producers {
             number = ++opened;
         }
         try {
-            fresh = new Generation(settings.open(number), failures, this::broken, this::clockRefused);
+            fresh = new Generation(settings.open(number), failures, this::broken);
         } catch (RuntimeException e) {
             LOG.atLevel(number == failedLast + 1 ? Level.DEBUG : Level.WARN)
                     .log("A fresh Kafka producer could not be opened, and is tried again: {}", e.getMessage());

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The record's timestamp is left to the producer, so it is when the record was sent. When the event happened is in a
  * header: as a timestamp it would make the broker drop an event that waited longer than the topic's retention, and
- * refuse one whose writer's clock is ahead. Only where the broker refuses this machine's clock is it the better choice.
+ * refuse one whose writer's clock is ahead.
  */
 final class Records {
     private static final Pattern LEGAL_TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
@@ -38,10 +38,8 @@ final class Records {
         this.format = format;
     }
 
-    /** @param stampedByEvent whether the record carries the time of its event instead of when it is sent */
-    ProducerRecord<byte[], byte[]> of(OutboxEvent event, boolean stampedByEvent) {
-        Long timestamp = stampedByEvent ? Math.max(0, event.occurredAt().toEpochMilli()) : null;
-        return record(topic(event), timestamp, event, headers(event));
+    ProducerRecord<byte[], byte[]> of(OutboxEvent event) {
+        return record(topic(event), event, headers(event));
     }
 
     /** The record that tells a dead letter's readers what could not be delivered, and why. */
@@ -50,7 +48,7 @@ final class Records {
         add(headers, HeaderNames.ERROR_CODE, code);
         add(headers, HeaderNames.ERROR_MESSAGE, message.substring(0, Math.min(message.length(), LONGEST_ERROR)));
         add(headers, HeaderNames.STREAM, event.stream());
-        return record(deadLetterTopic, null, event, headers);
+        return record(deadLetterTopic, event, headers);
     }
 
     static boolean isLegalTopic(String topic) {
@@ -74,10 +72,9 @@ final class Records {
         return topic;
     }
 
-    private ProducerRecord<byte[], byte[]> record(
-            String topic, @Nullable Long timestamp, OutboxEvent event, Headers headers) {
+    private ProducerRecord<byte[], byte[]> record(String topic, OutboxEvent event, Headers headers) {
         byte[] key = event.key().map(Records::bytes).orElse(null);
-        return new ProducerRecord<>(topic, null, timestamp, key, format.value(event), headers);
+        return new ProducerRecord<>(topic, null, null, key, format.value(event), headers);
     }
 
     private Headers headers(OutboxEvent event) {
