@@ -50,7 +50,7 @@ DECLARE
     wrong text;
 BEGIN
     NEW.shard := pg_catalog.hashtextextended(coalesce(NEW.event_key, NEW.event_id::text) COLLATE pg_catalog."C", 0) & 255;
-    IF TG_OP = 'INSERT' AND NEW.status = 'PENDING' AND NEW.due_at > pg_catalog.clock_timestamp() THEN
+    IF TG_OP = 'INSERT' AND NEW.status = 'PENDING' AND NEW.due_at > clock_timestamp() THEN
         NEW.status := 'WAITING';
     END IF;
     wrong := CASE
