@@ -27,10 +27,10 @@ REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_atte
     outbox_stream, outbox_audit, outbox_status
     FROM PUBLIC, postrider_writer, postrider_relay, postrider_operator, postrider_viewer;
 
--- Writers append, and can neither read what was appended nor change it. status and due_at: an event that shall be
--- delivered later is WAITING from the beginning. event_id is read to find out that an event is there already.
+-- Writers append, and can neither read what was appended nor change it, nor say what state it is in. due_at: when an
+-- event shall be delivered later. event_id is read to find out that an event is there already.
 GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload, content_type, headers,
-              occurred_at, max_attempts, status, due_at)
+              occurred_at, max_attempts, due_at)
     ON outbox_event TO postrider_writer;
 GRANT SELECT (event_id) ON outbox_event TO postrider_writer;
 
