@@ -222,7 +222,8 @@ class RolesTest {
     void aCallersTemporaryTablesDoNotMisleadWhatRunsWithTheOwnersRights() throws SQLException {
         try (Connection connection = as("relay").getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TEMP TABLE outbox_history (settled_at timestamptz)");
+            statement.execute(
+                    "CREATE TEMP TABLE outbox_history (settled_at timestamptz) PARTITION BY RANGE" + " (settled_at)");
             statement.execute("SET search_path TO pg_temp, public");
             statement.execute("SELECT public.outbox_history_prepare(20)");
         }

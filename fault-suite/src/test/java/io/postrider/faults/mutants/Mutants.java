@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Shows that each known mistake is found by a test: what {@code ./faults mutants} runs. */
 public final class Mutants {
@@ -80,7 +81,7 @@ public final class Mutants {
         try {
             String first = firstLine(Workshop.make(mutant), mutant.tests(), PATIENCE);
             killed = first.startsWith(TestMain.FAILED);
-            how = killed ? first.substring(TestMain.FAILED.length()).replaceFirst(" .*", "") : "by " + mutant.tests();
+            how = killed ? first.substring(TestMain.FAILED.length()).replaceFirst(" .*", "") : first;
         } catch (IllegalStateException e) {
             how = String.valueOf(e.getMessage());
         }
@@ -94,7 +95,10 @@ public final class Mutants {
                 .jvmOptions("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
                 .args(tests.toArray(String[]::new))
                 .start()) {
-            return jvm.awaitLine(line -> line.startsWith(TestMain.FAILED) || line.startsWith(TestMain.ENDED), timeout);
+            return jvm.awaitLine(
+                    line -> Stream.of(TestMain.FAILED, TestMain.BROKEN, TestMain.ENDED)
+                            .anyMatch(line::startsWith),
+                    timeout);
         }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults.mutants;
 
+import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestDescriptor;
 import org.junit.platform.engine.TestExecutionResult;
@@ -19,12 +21,15 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs tests in a JVM of their own. Prints {@code FAILED} with the name of a test and its first line for each that fails,
- * and {@code ENDED} with the number of those that passed.
+ * Runs tests in a JVM of their own. Prints {@code FAILED} with the name of a test and why for each that fails, {@code
+ * BROKEN} instead if the database did not understand a statement, and {@code ENDED} with the number of those that passed.
  */
 public final class TestMain {
     static final String FAILED = "FAILED ";
+    static final String BROKEN = "BROKEN ";
     static final String ENDED = "ENDED ";
+    private static final String WRONG_SQL = "42";
+    private static final String NOT_ALLOWED = "42501";
 
     private TestMain() {}
 
@@ -59,13 +64,23 @@ public final class TestMain {
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
             if (result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
-                String why =
-                        result.getThrowable().map(String::valueOf).orElse("").strip();
-                System.out.println(
-                        FAILED + name(test) + " " + why.lines().findFirst().orElse(""));
+                Throwable failure = result.getThrowable().orElseGet(AssertionError::new);
+                String line = String.valueOf(failure).strip().lines().collect(Collectors.joining(" "));
+                System.out.println((cannotRun(failure) ? BROKEN : FAILED) + name(test) + " " + line);
             } else if (test.isTest()) {
                 passed.incrementAndGet();
             }
+        }
+
+        private static boolean cannotRun(Throwable failure) {
+            for (Throwable e = failure; e != null; e = e.getCause()) {
+                if (e instanceof SQLException sql
+                        && String.valueOf(sql.getSQLState()).startsWith(WRONG_SQL)
+                        && !NOT_ALLOWED.equals(sql.getSQLState())) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private static String name(TestIdentifier test) {
