@@ -34,13 +34,14 @@ final class Catalogue {
     static List<Entry> all() {
         TestPlan plan = LauncherFactory.create().discover(request(Set.of()));
         Map<String, String> titles = new TreeMap<>();
-        plan.getRoots().forEach(root -> plan.getDescendants(root).forEach(test -> {
-            String id = id(test);
-            if (!id.isEmpty()) {
-                // A class comes before its methods; where a class has an id, it has the title too.
-                titles.putIfAbsent(id, test.getDisplayName());
-            }
-        }));
+        plan.getRoots()
+                .forEach(root -> plan.getDescendants(root).forEach(test -> {
+                    String id = id(test);
+                    if (!id.isEmpty()) {
+                        // A class comes before its methods; where a class has an id, it has the title too.
+                        titles.putIfAbsent(id, test.getDisplayName());
+                    }
+                }));
         return titles.entrySet().stream()
                 .map(entry -> new Entry(entry.getKey(), entry.getValue()))
                 .toList();
@@ -90,8 +91,8 @@ final class Catalogue {
             if (!test.isTest() && !failed) {
                 return;
             }
-            Duration took = Duration.ofNanos(
-                    System.nanoTime() - startedAt.getOrDefault(test.getUniqueId(), System.nanoTime()));
+            Duration took =
+                    Duration.ofNanos(System.nanoTime() - startedAt.getOrDefault(test.getUniqueId(), System.nanoTime()));
             table.add(id(test), test.getDisplayName(), took, !failed);
             if (failed) {
                 System.out.println("FAILED " + id(test) + " " + test.getDisplayName());

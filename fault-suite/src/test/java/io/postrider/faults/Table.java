@@ -35,8 +35,7 @@ final class Table {
         StringBuilder text = new StringBuilder("| Test | Seed | Broken | Result | Figures |\n|---|---|---|---|---|\n");
         for (ResultLines.Line line : lines()) {
             text.append("| ")
-                    .append(String.join(
-                            " | ", line.test(), line.seed(), line.faults(), line.result(), line.figures()))
+                    .append(String.join(" | ", line.test(), line.seed(), line.faults(), line.result(), line.figures()))
                     .append(" |\n");
         }
         return text.append("\n").append(summary()).toString();
@@ -48,10 +47,8 @@ final class Table {
                 .filter(each -> !each.held())
                 .count();
         long all = ran.values().stream().mapToLong(List::size).sum();
-        Duration took = ran.values().stream()
-                .flatMap(List::stream)
-                .map(Ran::took)
-                .reduce(Duration.ZERO, Duration::plus);
+        Duration took =
+                ran.values().stream().flatMap(List::stream).map(Ran::took).reduce(Duration.ZERO, Duration::plus);
         return (all - failed) + " passed, " + failed + " failed\n" + ran.size() + " kinds of faults, "
                 + took.toSeconds() + " s of tests\n";
     }
