@@ -71,8 +71,11 @@ final class SimulatedEvents implements EventStore {
 
         @Override
         protected Integer write(Tables tables, long now) {
-            streams.forEach(stream -> tables.streams()
-                    .putIfAbsent(stream, new StreamRow(stream, StreamSettings.OnDead.HOLD_KEY, true, false)));
+            for (String stream : streams) {
+                if (!tables.streams().containsKey(stream)) {
+                    tables.put(new StreamRow(stream, StreamSettings.OnDead.HOLD_KEY, true, false));
+                }
+            }
             return streams.size();
         }
 

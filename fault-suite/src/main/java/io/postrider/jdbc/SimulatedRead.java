@@ -53,6 +53,10 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     @Override
     protected EventStore.Found write(Tables tables, long now) {
         findMine(now);
+        if (seen.events().isEmpty()) {
+            Set<Integer> owned = new HashSet<>(mine.keySet());
+            return new EventStore.Found(List.of(), owned, Set.of(), Set.of(), Optional.empty());
+        }
         Set<Integer> holding = findHeld();
         List<EventRow> candidates = new ArrayList<>();
         candidates.addAll(olderThanHeld());
@@ -108,12 +112,12 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     }
 
     private List<EventRow> olderThanHeld() {
-        return candidates(Status.PENDING, row -> row.id() < held.getOrDefault(row.place(), 0L));
+        return candidates(Status.PENDING, row -> heldId(row, 0) > row.id());
     }
 
     private List<EventRow> due(long now) {
         List<EventRow> due = candidates(
-                Status.WAITING, row -> row.dueAt() <= now && row.id() <= held.getOrDefault(row.place(), row.id()));
+                Status.WAITING, row -> row.dueAt() <= now && heldId(row, row.id()) >= row.id());
         due.sort(Comparator.comparingInt(this::place)
                 .thenComparingLong(EventRow::dueAt)
                 .thenComparingLong(EventRow::id));
@@ -122,7 +126,7 @@ final class SimulatedRead extends Statement<EventStore.Found> {
 
     private List<EventRow> pending() {
         List<EventRow> pending =
-                candidates(Status.PENDING, row -> row.event().key().isEmpty() || !held.containsKey(row.place()));
+                candidates(Status.PENDING, row -> heldId(row, 0) == 0);
         pending.sort(Comparator.comparingInt(this::place)
                 .thenComparing(row -> row.event().stream())
                 .thenComparingLong(EventRow::id));
@@ -148,6 +152,11 @@ final class SimulatedRead extends Statement<EventStore.Found> {
         Map<String, Integer> depths = new HashMap<>();
         rows.removeIf(row -> depths.merge(of.apply(row), 1, Integer::sum) > query.depth());
         return rows;
+    }
+
+    /** The oldest row that holds this one's key, or something else if there is none. */
+    private long heldId(EventRow row, long otherwise) {
+        return held.isEmpty() ? otherwise : held.getOrDefault(row.place(), otherwise);
     }
 
     private int place(EventRow row) {

@@ -41,8 +41,7 @@ final class SimulatedRelease extends Statement<List<Integer>> {
     protected List<Integer> write(Tables tables, long now) {
         for (int shard : found) {
             ledger.sometimes(Sometimes.REBALANCE);
-            tables.shards()
-                    .put(shard, new ShardRow(shard, 0, tables.shard(shard).epoch()));
+            tables.put(new ShardRow(shard, 0, tables.shard(shard).epoch()));
         }
         return found;
     }

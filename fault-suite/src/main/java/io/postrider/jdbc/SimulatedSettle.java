@@ -42,8 +42,10 @@ final class SimulatedSettle extends Statement<List<Long>> {
     @Override
     protected List<Long> write(Tables tables, long now) {
         for (Delivery delivery : found) {
-            EventRow gone = tables.events().remove(delivery.id());
+            // The same row can be there twice, when it was sent again before the first answer came.
+            EventRow gone = tables.events().get(delivery.id());
             if (gone != null) {
+                tables.remove(gone);
                 ledger.settled(gone);
             }
         }

@@ -61,13 +61,7 @@ final class SimulatedShards implements ShardStore {
 
     @Override
     public void leave(long me) {
-        node.run("leave", new OneRelay<Boolean>(me) {
-            /** Sql.LEAVE. */
-            @Override
-            protected Boolean write(Tables tables, long now) {
-                return tables.relays().remove(id) != null;
-            }
-        });
+        node.run("leave", new Leave(me));
     }
 
     @Override
@@ -87,7 +81,7 @@ final class SimulatedShards implements ShardStore {
         @Override
         protected Long write(Tables tables, long now) {
             long id = ledger.joins(node);
-            tables.relays().put(id, new RelayRow(id, wants.name(), ttl, now + ttl, 0, Set.of()));
+            tables.put(new RelayRow(id, wants.name(), ttl, now + ttl, 0, Set.of()));
             return id;
         }
 
@@ -153,8 +147,7 @@ final class SimulatedShards implements ShardStore {
         protected Survey write(Tables tables, long now) {
             RelayRow me = tables.relays().get(id);
             if (there && me != null) {
-                tables.relays()
-                        .put(id, new RelayRow(id, wants.name(), me.ttl(), now + me.ttl(), me.beat() + 1, closed));
+                tables.put(new RelayRow(id, wants.name(), me.ttl(), now + me.ttl(), me.beat() + 1, closed));
             }
             List<Peer> peers = new ArrayList<>();
             seen.relays()
@@ -192,12 +185,24 @@ final class SimulatedShards implements ShardStore {
         @Override
         protected Boolean write(Tables tables, long now) {
             if (there) {
-                tables.relays().remove(id);
+                tables.removeRelay(id);
                 ledger.declaredDead(id);
             } else {
                 ledger.sometimes(Sometimes.DEATH_REFUSED);
             }
             return there;
+        }
+    }
+
+    /** Sql.LEAVE. */
+    private static final class Leave extends OneRelay<Boolean> {
+        Leave(long me) {
+            super(me);
+        }
+
+        @Override
+        protected Boolean write(Tables tables, long now) {
+            return tables.removeRelay(id);
         }
     }
 }

@@ -56,7 +56,7 @@ final class SimulatedTake extends Statement<Map<Integer, Long>> {
             if (row.owner() != 0) {
                 ledger.sometimes(Sometimes.TAKEOVER);
             }
-            tables.shards().put(row.shard(), new ShardRow(row.shard(), me, row.epoch() + 1));
+            tables.put(new ShardRow(row.shard(), me, row.epoch() + 1));
             taken.put(row.shard(), row.epoch() + 1);
         }
         return taken;

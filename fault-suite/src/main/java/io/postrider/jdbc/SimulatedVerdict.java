@@ -61,9 +61,9 @@ final class SimulatedVerdict extends Statement<EventStore.Judged> {
     protected EventStore.Judged write(Tables tables, long now) {
         Set<Long> written = new HashSet<>();
         for (Verdict verdict : found) {
-            if (fence.contains(ShardClaim.of(verdict.delivery()).shard())) {
+            if (fence.contains(ShardClaim.of(verdict.delivery()).shard())
+                    && written.add(verdict.delivery().id())) {
                 change(verdict, tables, now);
-                written.add(verdict.delivery().id());
             }
         }
         countRefused(written);
@@ -87,11 +87,10 @@ final class SimulatedVerdict extends Statement<EventStore.Judged> {
                 row.revision() + 1,
                 now + delay,
                 row.attempts() + 1);
-        tables.events().put(row.id(), changed);
+        tables.put(changed);
         if (dead && stream != null && stream.onDead() == StreamSettings.OnDead.STOP_STREAM) {
             ledger.sometimes(Sometimes.STREAM_STOPPED);
-            tables.streams()
-                    .put(stream.stream(), new StreamRow(stream.stream(), stream.onDead(), stream.keepsHistory(), true));
+            tables.put(new StreamRow(stream.stream(), stream.onDead(), stream.keepsHistory(), true));
         }
         ShardClaim claim = ShardClaim.of(delivery);
         ledger.judged(changed, new ShardRow(claim.shard(), me, claim.epoch()), tables);

@@ -42,7 +42,7 @@ final class Database {
 
     <T> T run(Node node, String name, Statement<T> statement) {
         Running<T> one = new Running<>(node, node.name(), name, statement);
-        one.start(fate());
+        one.start(fate(name));
         blocked.push(node);
         try {
             world.schedule.until(() -> node.isCrashed() || (one.heard && !node.isPaused()));
@@ -95,6 +95,7 @@ final class Database {
                     case "take" -> world.count(Sometimes.CRASH_DURING_TAKE);
                     default -> {}
                 }
+                one.nobodyWaits = true;
                 if (world.dice.chance(0.3)) {
                     one.abort();
                 }
@@ -115,8 +116,9 @@ final class Database {
         return true;
     }
 
-    private Fate fate() {
-        if (!world.stormy || !world.dice.chance(world.mood.statementFaults())) {
+    private Fate fate(String name) {
+        double likely = world.mood.statementFaults() * (name.equals("verdict") || name.equals("release") ? 5 : 1);
+        if (!world.stormy || !world.dice.chance(likely)) {
             return Fate.FINE;
         }
         world.count(Sometimes.STATEMENT_FAILED);
@@ -131,6 +133,7 @@ final class Database {
         Consumer<T> then = result -> {};
         Fate fate = Fate.FINE;
         boolean ended;
+        boolean nobodyWaits;
         boolean heard;
         boolean failed;
         private int locked;
@@ -155,7 +158,8 @@ final class Database {
             long delay = world.moment();
             if (drawn == Fate.GIVEN_UP) {
                 world.schedule.in(delay, this::hearFailure);
-                delay += world.dice.millis(1, world.dice.chance(0.3) ? 2_500 : 60);
+                nobodyWaits = true;
+                delay += pause();
             }
             world.schedule.in(delay, this::look);
         }
@@ -163,7 +167,7 @@ final class Database {
         private void look() {
             if (mayGoOn()) {
                 statement.look(tables, world.now());
-                world.schedule.in(world.moment(), this::lock);
+                world.schedule.in(pause(), this::lock);
             }
         }
 
@@ -188,7 +192,7 @@ final class Database {
                 return;
             }
             statement.recheck(tables, world.now());
-            world.schedule.in(world.moment(), this::write);
+            world.schedule.in(pause(), this::write);
         }
 
         private void write() {
@@ -210,6 +214,12 @@ final class Database {
                 case GIVEN_UP -> world.count(Sometimes.STATEMENT_RAN_AFTER_IT_WAS_GIVEN_UP);
                 default -> world.schedule.in(world.moment(), () -> heard = true);
             }
+        }
+
+        /** One that nobody waits for any more may take any time: it outlives its client's lease. */
+        private long pause() {
+            boolean stuck = nobodyWaits && world.dice.chance(0.4);
+            return stuck ? world.dice.millis(1, 1.5 * world.mood.lease().toMillis()) : world.moment();
         }
 
         private void countLost() {

@@ -216,6 +216,9 @@ final class Destination {
                     ledger.refused(parcel.send, failure instanceof PermanentFailureException);
                 }
                 parcel.answer.completeExceptionally(failure);
+                if (world.stormy && world.dice.chance(0.02)) {
+                    node.mishap();
+                }
             }
         });
     }

@@ -25,6 +25,7 @@ public final class Ledger {
         int deliveries;
         int refusals;
         int verdicts;
+        int uncounted;
         final List<Send> sends = new ArrayList<>(2);
 
         Entry(long id, OutboxEvent event) {
@@ -56,6 +57,9 @@ public final class Ledger {
             return answered;
         }
     }
+
+    /** Verdicts get lost with their relay, but not so many in a row. */
+    private static final int MOST_UNCOUNTED = 6;
 
     private final World world;
     private final Map<UUID, Entry> entries = new HashMap<>();
@@ -157,8 +161,12 @@ public final class Ledger {
     /** The relay hears that the event itself is to blame. */
     void refused(Send send, boolean forGood) {
         send.answered = true;
-        send.entry.refusals++;
-        send.entry.refusedForGood |= forGood;
+        Entry entry = send.entry;
+        entry.refusals++;
+        entry.refusedForGood |= forGood;
+        if (!send.node.isClosed(entry.event.stream()) && ++entry.uncounted > MOST_UNCOUNTED) {
+            throw new Violation("I7 attempts", entry + " is refused time and again, and that is never counted");
+        }
     }
 
     /** A row is removed as delivered. */
@@ -180,6 +188,10 @@ public final class Ledger {
         }
         if (++entry.verdicts > entry.refusals) {
             throw new Violation("I7 attempts", entry + " was refused " + entry.refusals + " times, counted more often");
+        }
+        entry.uncounted = 0;
+        if (row.status() != Status.DEAD && row.attempts() >= Mood.ATTEMPTS) {
+            throw new Violation("I7 attempts", entry + " has had its last attempt and is not dead");
         }
         if (row.status() == Status.DEAD) {
             world.count(Sometimes.EVENT_DEAD);

@@ -43,7 +43,7 @@ record Mood(
                 Duration.ofMillis(dice.pick(List.of(800, 1_200, 2_000))),
                 calm ? 0 : dice.pick(List.of(0.0, 0.01, 0.05)),
                 calm ? 0 : dice.pick(List.of(0.0, 0.01, 0.05)),
-                calm ? 0 : dice.pick(List.of(0.0, 0.05, 0.2)),
+                calm ? 0 : dice.pick(List.of(0.0, 0.1, 0.3)),
                 calm ? 0 : dice.pick(List.of(0.0, 0.03, 0.1)));
     }
 }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A process with one relay: plays its threads, and can crash, be paused, rest and leave. */
 public final class Node {
+    private static final Set<String> DELICATE = Set.of("settle", "take", "release", "declare dead");
     private static final long RESTED_LATELY = Duration.ofSeconds(10).toNanos();
     private static final long STOP_TIME = Duration.ofSeconds(2).toNanos();
 
@@ -110,6 +111,10 @@ public final class Node {
      * @throws FeedException if none came; the statement may have had, or may yet have, its effect
      */
     public <T> T run(String what, Statement<T> statement) {
+        double likely = what.equals("verdict") ? 0.05 : DELICATE.contains(what) ? 0.01 : 0.0005;
+        if (world.stormy && world.dice.chance(likely)) {
+            world.schedule.in(world.dice.millis(0, 5), this::mishap);
+        }
         return database.run(this, what, statement);
     }
 
@@ -169,6 +174,10 @@ public final class Node {
         };
     }
 
+    boolean isClosed(String stream) {
+        return closed.contains(stream);
+    }
+
     /** Whether nothing else is being tried where the destination is down. */
     boolean mayTry(Ledger.Send send) {
         String stream = send.entry.event.stream();
@@ -200,6 +209,20 @@ public final class Node {
             world.note(name, "is paused for", nanos / Dice.MS, "ms");
             world.count(Sometimes.RELAY_PAUSED);
             pausedUntil = world.now() + nanos;
+            world.schedule.at(pausedUntil, () -> world.note(name, "goes on"));
+        }
+    }
+
+    /** Crashes, or is paused for longer than its lease or not, now that something is under way. */
+    void mishap() {
+        if (isOver() || isPaused()) {
+            return;
+        }
+        if (world.dice.chance(0.4)) {
+            crash();
+        } else {
+            double lease = world.mood.lease().toMillis();
+            pause(world.dice.millis(lease * 0.1, lease * (world.dice.chance(0.7) ? 2.5 : 0.8)));
         }
     }
 

@@ -47,7 +47,7 @@ final class Operator {
             world.note("operator", paused ? "pauses" : "resumes", stream);
             world.count(Sometimes.STREAM_PAUSED);
             database.commit(tables ->
-                    tables.streams().put(stream, new StreamRow(stream, row.onDead(), row.keepsHistory(), paused)));
+                    tables.put(new StreamRow(stream, row.onDead(), row.keepsHistory(), paused)));
         }
     }
 
@@ -105,10 +105,7 @@ final class Operator {
         @Override
         void change(Tables tables) {
             world.count(Sometimes.EVENT_REQUEUED);
-            tables.events()
-                    .put(
-                            seen.id(),
-                            new EventRow(
+            tables.put(new EventRow(
                                     seen.id(),
                                     seen.event(),
                                     seen.shard(),
@@ -129,7 +126,7 @@ final class Operator {
         @Override
         void change(Tables tables) {
             ledger.discarded(seen);
-            tables.events().remove(seen.id());
+            tables.remove(seen);
         }
     }
 }

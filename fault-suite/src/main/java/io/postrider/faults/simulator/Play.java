@@ -52,11 +52,11 @@ final class Play {
 
     private static void prepare(Tables tables) {
         for (int shard = 1; shard <= Mood.SHARDS; shard++) {
-            tables.shards().put(shard, new ShardRow(shard, 0, 0));
+            tables.put(new ShardRow(shard, 0, 0));
         }
         // The first stream is met for the first time, and registered then.
         for (String stream : Mood.STREAMS.subList(1, Mood.STREAMS.size())) {
-            tables.streams().put(stream, new StreamRow(stream, Writers.onDead(stream), stream.equals("mails"), false));
+            tables.put(new StreamRow(stream, Writers.onDead(stream), stream.equals("mails"), false));
         }
     }
 

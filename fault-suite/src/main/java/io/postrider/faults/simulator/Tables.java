@@ -47,6 +47,7 @@ public final class Tables {
     private NavigableMap<Long, RelayRow> relays = new TreeMap<>();
     private NavigableMap<String, StreamRow> streams = new TreeMap<>();
 
+    /** To be read only, as the other three. */
     public NavigableMap<Long, EventRow> events() {
         return events;
     }
@@ -73,12 +74,44 @@ public final class Tables {
         return Objects.requireNonNull(shards.get(shard), "shard");
     }
 
+    public void put(EventRow row) {
+        events = new TreeMap<>(events);
+        events.put(row.id(), row);
+    }
+
+    public void remove(EventRow row) {
+        events = new TreeMap<>(events);
+        events.remove(row.id());
+    }
+
+    public void put(ShardRow row) {
+        shards = new TreeMap<>(shards);
+        shards.put(row.shard(), row);
+    }
+
+    public void put(RelayRow row) {
+        relays = new TreeMap<>(relays);
+        relays.put(row.id(), row);
+    }
+
+    /** Returns whether it was there. */
+    public boolean removeRelay(long id) {
+        relays = new TreeMap<>(relays);
+        return relays.remove(id) != null;
+    }
+
+    public void put(StreamRow row) {
+        streams = new TreeMap<>(streams);
+        streams.put(row.stream(), row);
+    }
+
+    /** Shares all that is not changed. */
     Tables copy() {
         Tables copy = new Tables();
-        copy.events = new TreeMap<>(events);
-        copy.shards = new TreeMap<>(shards);
-        copy.relays = new TreeMap<>(relays);
-        copy.streams = new TreeMap<>(streams);
+        copy.events = events;
+        copy.shards = shards;
+        copy.relays = relays;
+        copy.streams = streams;
         return copy;
     }
 }

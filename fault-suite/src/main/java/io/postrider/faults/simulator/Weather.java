@@ -26,7 +26,7 @@ final class Weather {
         if (world.mood.calm()) {
             return;
         }
-        times(dice.below(3), until, this::breakRelay);
+        times(dice.below(2), until, this::breakRelay);
         times(dice.chance(0.3) ? 1 : 0, until, this::breakDatabase);
         times(dice.below(3), until, this::breakDestination);
         times(dice.below(4), until, operator::treatSomeDead);
@@ -80,15 +80,9 @@ final class Weather {
         if (running.isEmpty()) {
             return;
         }
-        Node node = world.dice.pick(running);
-        if (world.dice.chance(0.5)) {
-            node.crash();
-            if (world.dice.chance(0.6)) {
-                world.schedule.in(world.dice.millis(10, 1_000), play::startNode);
-            }
-        } else {
-            double lease = world.mood.lease().toMillis();
-            node.pause(world.dice.millis(lease * 0.1, lease * (world.dice.chance(0.6) ? 2.5 : 0.8)));
+        world.dice.pick(running).mishap();
+        if (world.dice.chance(0.4)) {
+            world.schedule.in(world.dice.millis(10, 1_000), play::startNode);
         }
     }
 

@@ -97,7 +97,7 @@ final class Writers {
         List<Long> drawnIds = drawn.stream().map(EventRow::id).toList();
         world.note("writer", commits ? "commits" : "rolls back", drawnIds, keys);
         if (commits) {
-            database.commit(tables -> drawn.forEach(row -> tables.events().put(row.id(), row)));
+            database.commit(tables -> drawn.forEach(tables::put));
             drawn.forEach(row -> ledger.committed(row.event()));
             ring.run();
         } else {
