@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Node;
+import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
 import java.time.Duration;
@@ -64,6 +65,10 @@ public final class SimulatedFeed {
 
     public long member() {
         return ownership.member();
+    }
+
+    public boolean isOwner(ShardRow row) {
+        return row.owner() == member() && ownership.all().getOrDefault(row.shard(), -1L) == row.epoch();
     }
 
     public boolean mayStart(int shard, long now) {

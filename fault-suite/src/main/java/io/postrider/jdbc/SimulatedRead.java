@@ -116,8 +116,7 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     }
 
     private List<EventRow> due(long now) {
-        List<EventRow> due = candidates(
-                Status.WAITING, row -> row.dueAt() <= now && heldId(row, row.id()) >= row.id());
+        List<EventRow> due = candidates(Status.WAITING, row -> row.dueAt() <= now && heldId(row, row.id()) >= row.id());
         due.sort(Comparator.comparingInt(this::place)
                 .thenComparingLong(EventRow::dueAt)
                 .thenComparingLong(EventRow::id));
@@ -125,8 +124,7 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     }
 
     private List<EventRow> pending() {
-        List<EventRow> pending =
-                candidates(Status.PENDING, row -> heldId(row, 0) == 0);
+        List<EventRow> pending = candidates(Status.PENDING, row -> heldId(row, 0) == 0);
         pending.sort(Comparator.comparingInt(this::place)
                 .thenComparing(row -> row.event().stream())
                 .thenComparingLong(EventRow::id));

@@ -25,6 +25,7 @@ final class Database {
     }
 
     private final World world;
+    private final Consumer<Tables> shardsChanged;
     private final Locks locks = new Locks();
     private final List<Running<?>> running = new ArrayList<>();
     private final List<Running<?>> waiting = new ArrayList<>();
@@ -32,8 +33,10 @@ final class Database {
     private Tables tables = new Tables();
     private boolean down;
 
-    Database(World world) {
+    /** @param shardsChanged told of the tables of which shards have other owners now */
+    Database(World world, Consumer<Tables> shardsChanged) {
         this.world = world;
+        this.shardsChanged = shardsChanged;
     }
 
     Tables tables() {
@@ -160,6 +163,9 @@ final class Database {
                 world.schedule.in(delay, this::hearFailure);
                 nobodyWaits = true;
                 delay += pause();
+                if (node != null && name.equals("verdict") && world.dice.chance(0.4)) {
+                    world.schedule.in(world.dice.millis(0, 5), node::mishap);
+                }
             }
             world.schedule.in(delay, this::look);
         }
@@ -201,6 +207,9 @@ final class Database {
             }
             Tables next = tables.copy();
             T written = statement.write(next, world.now());
+            if (next.shards() != tables.shards()) {
+                shardsChanged.accept(next);
+            }
             tables = next;
             result = written;
             world.note(actor, "ran ", name, "->", written == null ? "" : written);

@@ -109,7 +109,7 @@ public final class Ledger {
         }
         Send send = new Send(node, entry, world.now());
         entry.sends.add(send);
-        if (!node.mayTry(send)) {
+        if (!node.outages().mayTry(send)) {
             throw new Violation("I6 closed gate", node + " sends " + entry + " while another is tried");
         }
         return send;
@@ -164,7 +164,7 @@ public final class Ledger {
         Entry entry = send.entry;
         entry.refusals++;
         entry.refusedForGood |= forGood;
-        if (!send.node.isClosed(entry.event.stream()) && ++entry.uncounted > MOST_UNCOUNTED) {
+        if (!send.node.outages().isClosed(entry.event.stream()) && ++entry.uncounted > MOST_UNCOUNTED) {
             throw new Violation("I7 attempts", entry + " is refused time and again, and that is never counted");
         }
     }

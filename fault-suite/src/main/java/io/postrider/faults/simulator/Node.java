@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults.simulator;
 
+import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.jdbc.SimulatedFeed;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Publisher;
-import io.postrider.relay.RelayListener;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.relay.SimulatedRelay;
 import io.postrider.relay.Window;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +25,7 @@ public final class Node {
     private final Database database;
     private final Ledger ledger;
     private final List<LoopThread> loops = new ArrayList<>();
-    private final Set<String> closed = new HashSet<>();
-    private final Map<String, Ledger.Send> trials = new HashMap<>();
+    private final Outages outages;
     private SimulatedFeed feed;
     private @Nullable SimulatedRelay relay;
     private boolean crashed;
@@ -47,6 +43,7 @@ public final class Node {
         this.name = name;
         this.database = database;
         this.ledger = ledger;
+        this.outages = new Outages(world, name);
         this.feed = newFeed();
     }
 
@@ -80,12 +77,21 @@ public final class Node {
         return crashed || unclean;
     }
 
+    long member() {
+        return feed.member();
+    }
+
     void unclean() {
         unclean = true;
     }
 
     boolean mayStart(int shard) {
         return !isOver() && feed.mayStart(shard, world.now());
+    }
+
+    /** Whether it has no right that the table does not give it. */
+    boolean agreesWith(ShardRow row) {
+        return !mayStart(row.shard()) || feed.isOwner(row);
     }
 
     boolean isRunning() {
@@ -150,43 +156,13 @@ public final class Node {
                         .jitter(0.2)
                         .attempts(Mood.ATTEMPTS),
                 Mood.ANSWER_TIMEOUT,
-                listener());
+                outages);
         return new SimulatedRelay(
                 setup, world::now, world.dice.generator(), feed.intakes(), loop -> loops.get(loop)::wake);
     }
 
-    private RelayListener listener() {
-        return new RelayListener() {
-            @Override
-            public void outageStarted(String stream, String code, String message) {
-                world.count(Sometimes.GATE_CLOSED);
-                world.note(name, "closes the gate of", stream, code);
-                closed.add(stream);
-                trials.remove(stream);
-            }
-
-            @Override
-            public void outageEnded(String stream, Duration lasted) {
-                world.count(Sometimes.GATE_OPENED);
-                world.note(name, "opens the gate of", stream);
-                closed.remove(stream);
-            }
-        };
-    }
-
-    boolean isClosed(String stream) {
-        return closed.contains(stream);
-    }
-
-    /** Whether nothing else is being tried where the destination is down. */
-    boolean mayTry(Ledger.Send send) {
-        String stream = send.entry.event.stream();
-        // What another loop had taken before the gate closed still goes.
-        if (world.mood.loops() > 1 || !closed.contains(stream)) {
-            return true;
-        }
-        Ledger.Send before = trials.put(stream, send);
-        return before == null || before.isAnswered() || world.now() - before.at >= Mood.ANSWER_TIMEOUT.toNanos();
+    Outages outages() {
+        return outages;
     }
 
     void ring() {

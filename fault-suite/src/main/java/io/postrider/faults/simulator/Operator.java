@@ -46,8 +46,7 @@ final class Operator {
         if (row != null && row.paused() != paused) {
             world.note("operator", paused ? "pauses" : "resumes", stream);
             world.count(Sometimes.STREAM_PAUSED);
-            database.commit(tables ->
-                    tables.put(new StreamRow(stream, row.onDead(), row.keepsHistory(), paused)));
+            database.commit(tables -> tables.put(new StreamRow(stream, row.onDead(), row.keepsHistory(), paused)));
         }
     }
 
@@ -106,14 +105,7 @@ final class Operator {
         void change(Tables tables) {
             world.count(Sometimes.EVENT_REQUEUED);
             tables.put(new EventRow(
-                                    seen.id(),
-                                    seen.event(),
-                                    seen.shard(),
-                                    Status.PENDING,
-                                    false,
-                                    seen.revision() + 1,
-                                    0,
-                                    0));
+                    seen.id(), seen.event(), seen.shard(), Status.PENDING, false, seen.revision() + 1, 0, 0));
         }
     }
 

@@ -8,6 +8,7 @@ import io.postrider.faults.simulator.Tables.StreamRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Set;
 
@@ -23,10 +24,11 @@ final class Play {
     private final Destination destination;
     private final Operator operator;
     private boolean over;
+    private boolean waitsForShares;
 
     Play(long seed, boolean traced) {
         world = new World(seed, traced);
-        database = new Database(world);
+        database = new Database(world, this::checkOwners);
         ledger = new Ledger(world);
         destination = new Destination(world, ledger, nodes);
         operator = new Operator(world, database, ledger);
@@ -84,6 +86,8 @@ final class Play {
         if (world.dice.chance(0.5)) {
             operator.requeueAllDead();
         }
+        // Not always, since it takes longer than everything else.
+        waitsForShares = world.dice.chance(0.2);
         look(world.now() + PATIENCE);
     }
 
@@ -100,6 +104,26 @@ final class Play {
         } else {
             world.schedule.in(LOOK_EVERY, () -> look(deadline));
         }
+    }
+
+    private void checkOwners(Tables tables) {
+        for (ShardRow row : tables.shards().values()) {
+            for (Node node : nodes) {
+                if (!node.agreesWith(row)) {
+                    throw new Violation("I5 one owner", node + " may send of a shard that the table says is " + row);
+                }
+            }
+        }
+    }
+
+    /** How many shards each relay that runs has differs by one at most. */
+    private boolean isShared() {
+        IntSummaryStatistics shares = running().stream()
+                .mapToInt(node -> (int) database.tables().shards().values().stream()
+                        .filter(row -> row.owner() == node.member())
+                        .count())
+                .summaryStatistics();
+        return shares.getSum() == Mood.SHARDS && shares.getMax() - shares.getMin() <= 1;
     }
 
     /** What is not yet as it must be in the end. */
@@ -124,6 +148,9 @@ final class Play {
         nodes.stream()
                 .filter(node -> node.inFlight() > 0)
                 .forEach(node -> left.add(node + " has " + node.inFlight() + " in flight"));
+        if (waitsForShares && left.isEmpty() && !isShared()) {
+            left.add("shards unevenly shared: " + database.tables().shards().values());
+        }
         return left;
     }
 }
