@@ -205,7 +205,7 @@ final class Destination {
                 answer(parcel, failure, node.nanosPaused());
                 return;
             }
-            world.note(node.name(), "hears", parcel.send.entry, failure == null ? "taken" : failure.getMessage());
+            world.note(node.name(), "hears", parcel.send.entry, failure == null ? "taken" : failure);
             if (failure == null) {
                 ledger.succeeded(parcel.send);
                 parcel.answer.complete("taken");

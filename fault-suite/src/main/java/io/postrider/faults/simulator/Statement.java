@@ -13,7 +13,7 @@ public abstract class Statement<T> {
     /** A row to be locked; two shared locks do not exclude each other. */
     public record Lock(String table, long row, boolean shared) {}
 
-    /** @param snapshot never changes */
+    /** Looks at what is committed; the snapshot never changes. */
     protected abstract void look(Tables snapshot, long now);
 
     /** What it must lock of what it saw, in this order. */
@@ -24,6 +24,6 @@ public abstract class Statement<T> {
     /** The locks are held: which of the rows are still as they must be? */
     protected void recheck(Tables latest, long now) {}
 
-    /** @param tables to be changed, and committed at once */
+    /** Changes the tables, which are committed at once, and returns what the client hears. */
     protected abstract T write(Tables tables, long now);
 }

@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults.simulator;
 
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** How often what happened. */
 public final class Tally {
-    private final long[] counts = new long[Sometimes.values().length];
+    private final Map<Sometimes, Long> counts = new EnumMap<>(Sometimes.class);
 
     void count(Sometimes what) {
-        counts[what.ordinal()]++;
+        counts.merge(what, 1L, Long::sum);
     }
 
     public long of(Sometimes what) {
-        return counts[what.ordinal()];
+        return counts.getOrDefault(what, 0L);
     }
 
     synchronized void add(Tally other) {
-        for (int i = 0; i < counts.length; i++) {
-            counts[i] += other.counts[i];
-        }
+        other.counts.forEach((what, count) -> counts.merge(what, count, Long::sum));
     }
 
     /** What has not happened at all. */
     public List<Sometimes> missing() {
-        List<Sometimes> missing = new ArrayList<>();
-        for (Sometimes what : Sometimes.values()) {
-            if (of(what) == 0) {
-                missing.add(what);
-            }
-        }
-        return missing;
+        return Arrays.stream(Sometimes.values()).filter(what -> of(what) == 0).toList();
     }
 }
