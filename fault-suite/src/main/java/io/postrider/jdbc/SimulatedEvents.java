@@ -5,6 +5,7 @@ import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Node;
 import io.postrider.faults.simulator.Statement;
 import io.postrider.faults.simulator.Tables;
+import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.faults.simulator.Tables.StreamRow;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Verdict;
@@ -26,7 +27,12 @@ final class SimulatedEvents implements EventStore {
 
     @Override
     public Found read(Query query) {
-        return node.run("read", new SimulatedRead(query, ownership, ledger));
+        Found found = node.run("read", new SimulatedRead(query, ownership, ledger));
+        for (Delivery delivery : found.deliveries()) {
+            ShardClaim claim = ShardClaim.of(delivery);
+            ledger.took(node, delivery.event(), new ShardRow(claim.shard(), ownership.member(), claim.epoch()));
+        }
+        return found;
     }
 
     /** Two statements if some keep a history and some do not, as in {@link EventStatements#settle}. */

@@ -27,6 +27,7 @@ public final class Ledger {
         int verdicts;
         int uncounted;
         final List<Send> sends = new ArrayList<>(2);
+        final Map<Node, ShardRow> takenUnder = new HashMap<>(2);
 
         Entry(long id, OutboxEvent event) {
             this.id = id;
@@ -89,11 +90,17 @@ public final class Ledger {
         }
     }
 
+    /** A relay has read it, and may send it while it owns its shard as it does now. */
+    public void took(Node node, OutboxEvent event, ShardRow claim) {
+        of(event).takenUnder.put(node, claim);
+    }
+
     /** @param others all relays that run */
     Send sending(Node node, OutboxEvent event, List<Node> others) {
         Entry entry = of(event);
         int shard = Writers.shardOf(event);
-        if (!node.mayStart(shard)) {
+        ShardRow claim = entry.takenUnder.get(node);
+        if (!node.mayStart(shard) || claim == null || !node.owns(claim)) {
             throw new Violation("I5 right to send", node.name() + " sends " + entry + " without owning its shard");
         }
         for (Node other : others) {

@@ -89,9 +89,13 @@ public final class Node {
         return !isOver() && feed.mayStart(shard, world.now());
     }
 
+    boolean owns(ShardRow row) {
+        return feed.isOwner(row);
+    }
+
     /** Whether it has no right that the table does not give it. */
     boolean agreesWith(ShardRow row) {
-        return !mayStart(row.shard()) || feed.isOwner(row);
+        return !mayStart(row.shard()) || owns(row);
     }
 
     boolean isRunning() {
