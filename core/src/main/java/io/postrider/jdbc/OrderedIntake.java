@@ -27,6 +27,8 @@ final class OrderedIntake implements Intake {
     private static final int MIN_DEPTH = 4;
     private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 20;
+    /** A read that took long because the process or the database stood still says nothing about what a read costs. */
+    private static final long LONGEST_HELD_PAUSE = Duration.ofSeconds(10).toNanos();
 
     private final EventStore events;
     private final Ownership ownership;
@@ -70,7 +72,7 @@ final class OrderedIntake implements Intake {
             long before = ticker.getAsLong();
             Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
             long after = ticker.getAsLong();
-            heldReadAt = part.onePass() ? after : after + (HELD_SHARE - 1) * (after - before);
+            heldReadAt = part.onePass() ? after : after + heldPause(after - before);
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
@@ -81,6 +83,10 @@ final class OrderedIntake implements Intake {
             due = earlier(due, rest.nextDue());
         }
         return new Taken(deliveries, more, due);
+    }
+
+    private static long heldPause(long took) {
+        return Math.min((HELD_SHARE - 1) * took, LONGEST_HELD_PAUSE);
     }
 
     /** If it fails, what the read before it brought has been handed to nobody and must not count as taken. */
