@@ -14,7 +14,7 @@ import java.util.Set;
 
 /** One seed: a stormy time, then a calm one in which everything must arrive. */
 final class Play {
-    private static final long PATIENCE = Duration.ofSeconds(90).toNanos();
+    private static final long PATIENCE = Duration.ofSeconds(60).toNanos();
     private static final long LOOK_EVERY = Duration.ofMillis(100).toNanos();
 
     private final World world;
