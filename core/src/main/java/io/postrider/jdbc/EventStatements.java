@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
-final class EventStatements implements AutoCloseable {
+final class EventStatements implements EventStore {
     private static final Logger log = LoggerFactory.getLogger(EventStatements.class);
     private static final String GAP_HEADER = "postrider-gap";
     /** check_violation: also what PostgreSQL answers when a row fits no partition. */
@@ -51,44 +51,8 @@ final class EventStatements implements AutoCloseable {
         this.ownership = ownership;
     }
 
-    /**
-     * What to read.
-     *
-     * @param shards owned shards and their epochs, at least one; the first is looked at first
-     * @param depth at most so many rows of one shard and stream
-     */
-    record Query(
-            Map<Integer, Long> shards,
-            Collection<Long> inFlight,
-            int depth,
-            int rows,
-            long bytes,
-            Set<String> without,
-            @Nullable String only) {}
-
-    /**
-     * What a read found.
-     *
-     * @param owned the shards of the query that are really owned
-     * @param holding those of them that have a held key
-     * @param newStreams streams that nobody has registered yet
-     */
-    record Found(
-            List<Delivery> deliveries,
-            Set<Integer> owned,
-            Set<Integer> holding,
-            Set<String> newStreams,
-            Optional<Long> dueInMicros) {}
-
-    /**
-     * What became of verdicts.
-     *
-     * @param written ids of the rows that were changed
-     * @param owned the shards whose fence stood
-     */
-    record Judged(Set<Long> written, Set<Integer> owned) {}
-
-    Found read(Query query) {
+    @Override
+    public Found read(Query query) {
         return session.run("read events", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
                 statement.setArray(1, array(connection, "int8", epochs(query.shards())));
@@ -111,15 +75,15 @@ final class EventStatements implements AutoCloseable {
         });
     }
 
-    /** Removes what is there as it was sent, into the history if its stream keeps one. */
-    void settle(List<Delivery> published) {
+    @Override
+    public void settle(List<Delivery> published) {
         List<Delivery> ordered = new ArrayList<>(published);
         // All who lock several rows lock them in this order.
         ordered.sort(Comparator.comparingLong(Delivery::id));
         List<Delivery> kept =
-                ordered.stream().filter(d -> claim(d).keepsHistory()).toList();
+                ordered.stream().filter(d -> ShardClaim.of(d).keepsHistory()).toList();
         List<Delivery> plain =
-                ordered.stream().filter(d -> !claim(d).keepsHistory()).toList();
+                ordered.stream().filter(d -> !ShardClaim.of(d).keepsHistory()).toList();
         if (!plain.isEmpty()) {
             settle(sql.settle, plain, false);
         }
@@ -159,7 +123,8 @@ final class EventStatements implements AutoCloseable {
         }
     }
 
-    Judged verdict(List<Verdict> verdicts) {
+    @Override
+    public Judged verdict(List<Verdict> verdicts) {
         return session.run("write verdicts", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.verdict)) {
                 statement.setArray(
@@ -179,13 +144,13 @@ final class EventStatements implements AutoCloseable {
                         array(
                                 connection,
                                 "int2",
-                                of(verdicts, v -> claim(v.delivery()).shard())));
+                                of(verdicts, v -> ShardClaim.of(v.delivery()).shard())));
                 statement.setArray(
                         5,
                         array(
                                 connection,
                                 "int8",
-                                of(verdicts, v -> claim(v.delivery()).epoch())));
+                                of(verdicts, v -> ShardClaim.of(v.delivery()).epoch())));
                 statement.setArray(6, array(connection, "text", of(verdicts, v -> status(v.outcome()))));
                 statement.setArray(7, array(connection, "int8", of(verdicts, v -> delayMicros(v.outcome()))));
                 statement.setArray(
@@ -214,7 +179,8 @@ final class EventStatements implements AutoCloseable {
         });
     }
 
-    void register(Set<String> streams) {
+    @Override
+    public void register(Set<String> streams) {
         session.run("register streams", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.register)) {
                 statement.setArray(1, array(connection, "text", streams));
@@ -308,13 +274,6 @@ final class EventStatements implements AutoCloseable {
 
     private static long delayMicros(Outcome.Failed outcome) {
         return outcome instanceof Outcome.Retry retry ? retry.delay().toNanos() / 1000 : 0;
-    }
-
-    static ShardClaim claim(Delivery delivery) {
-        if (delivery.claim() instanceof ShardClaim claim) {
-            return claim;
-        }
-        throw new IllegalArgumentException("Not taken from this feed: " + delivery);
     }
 
     private static <T, R> List<R> of(List<T> items, Function<T, R> part) {

@@ -45,8 +45,7 @@ public final class OrderedFeed implements Feed {
     }
 
     /** What the parts of one membership share. */
-    record Parts(
-            OrderedSettings settings, Ownership ownership, ShardStatements statements, Housekeeping housekeeping) {}
+    record Parts(OrderedSettings settings, Ownership ownership, ShardStore statements, Housekeeping housekeeping) {}
 
     @Override
     public Membership join(Joining joining) {
@@ -61,7 +60,7 @@ public final class OrderedFeed implements Feed {
                 System::nanoTime);
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),
-                joining.onePass() ? ShardStatements.Wants.DRAIN : ShardStatements.Wants.SHARDS,
+                joining.onePass() ? ShardStore.Wants.DRAIN : ShardStore.Wants.SHARDS,
                 new Parts(settings, ownership, statements, new Housekeeping(retention::run, System::nanoTime)),
                 intakes,
                 System::nanoTime);

@@ -27,8 +27,10 @@ final class OrderedIntake implements Intake {
     private static final int MIN_DEPTH = 4;
     private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 20;
+    /** A read that took long because the process or the database stood still says nothing about what a read costs. */
+    private static final long LONGEST_HELD_PAUSE = Duration.ofSeconds(10).toNanos();
 
-    private final EventStatements events;
+    private final EventStore events;
     private final Ownership ownership;
     private final Part part;
     private final LongSupplier ticker;
@@ -46,7 +48,7 @@ final class OrderedIntake implements Intake {
      */
     record Part(int index, int count, boolean onePass) {}
 
-    OrderedIntake(EventStatements events, Ownership ownership, Part part, LongSupplier ticker) {
+    OrderedIntake(EventStore events, Ownership ownership, Part part, LongSupplier ticker) {
         this.events = events;
         this.ownership = ownership;
         this.part = part;
@@ -70,7 +72,7 @@ final class OrderedIntake implements Intake {
             long before = ticker.getAsLong();
             Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
             long after = ticker.getAsLong();
-            heldReadAt = part.onePass() ? after : after + (HELD_SHARE - 1) * (after - before);
+            heldReadAt = part.onePass() ? after : after + heldPause(after - before);
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
@@ -81,6 +83,10 @@ final class OrderedIntake implements Intake {
             due = earlier(due, rest.nextDue());
         }
         return new Taken(deliveries, more, due);
+    }
+
+    private static long heldPause(long took) {
+        return Math.min((HELD_SHARE - 1) * took, LONGEST_HELD_PAUSE);
     }
 
     /** If it fails, what the read before it brought has been handed to nobody and must not count as taken. */
@@ -96,7 +102,7 @@ final class OrderedIntake implements Intake {
     private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
         // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
-        EventStatements.Found found = events.read(new EventStatements.Query(
+        EventStore.Found found = events.read(new EventStore.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
         shards.forEach((shard, epoch) -> {
             if (!found.owned().contains(shard)) {
@@ -127,9 +133,9 @@ final class OrderedIntake implements Intake {
 
     @Override
     public List<Verdict> verdict(List<Verdict> verdicts) {
-        EventStatements.Judged judged = events.verdict(verdicts);
+        EventStore.Judged judged = events.verdict(verdicts);
         for (Verdict verdict : verdicts) {
-            ShardClaim claim = EventStatements.claim(verdict.delivery());
+            ShardClaim claim = ShardClaim.of(verdict.delivery());
             if (!judged.owned().contains(claim.shard())) {
                 ownership.lost(claim.shard(), claim.epoch());
             }
@@ -158,12 +164,12 @@ final class OrderedIntake implements Intake {
 
     private void took(Delivery delivery) {
         taken.put(delivery.id(), delivery);
-        ownership.took(EventStatements.claim(delivery).shard());
+        ownership.took(ShardClaim.of(delivery).shard());
     }
 
     private void gave(Delivery delivery) {
         if (taken.remove(delivery.id(), delivery)) {
-            ownership.gave(EventStatements.claim(delivery).shard());
+            ownership.gave(ShardClaim.of(delivery).shard());
         }
     }
 
@@ -188,8 +194,8 @@ final class OrderedIntake implements Intake {
     private static int deepest(List<Delivery> deliveries) {
         record Place(int shard, String stream) {}
         Map<Place, Integer> rows = new HashMap<>();
-        deliveries.forEach(delivery -> rows.merge(
-                new Place(EventStatements.claim(delivery).shard(), delivery.event().stream()), 1, Integer::sum));
+        deliveries.forEach(delivery ->
+                rows.merge(new Place(ShardClaim.of(delivery).shard(), delivery.event().stream()), 1, Integer::sum));
         return rows.values().stream().mapToInt(Integer::intValue).max().orElse(0);
     }
 

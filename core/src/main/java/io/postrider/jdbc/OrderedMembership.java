@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Seen;
-import io.postrider.jdbc.ShardStatements.Survey;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Seen;
+import io.postrider.jdbc.ShardStore.Survey;
+import io.postrider.jdbc.ShardStore.Wants;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
@@ -31,7 +31,7 @@ final class OrderedMembership implements Membership {
     private static final Logger log = LoggerFactory.getLogger(OrderedMembership.class);
 
     private final String name;
-    private final ShardStatements statements;
+    private final ShardStore statements;
     private final OrderedSettings settings;
     private final Ownership ownership;
     private final IntFunction<Intake> intakes;

@@ -2,9 +2,17 @@
 package io.postrider.jdbc;
 
 import io.postrider.relay.Claim;
+import io.postrider.relay.Delivery;
 
 /** The right to deliver an event because one owns its shard in this epoch. */
 record ShardClaim(int shard, long epoch, boolean keepsHistory, Ownership ownership) implements Claim {
+
+    static ShardClaim of(Delivery delivery) {
+        if (delivery.claim() instanceof ShardClaim claim) {
+            return claim;
+        }
+        throw new IllegalArgumentException("Not taken from this feed: " + delivery);
+    }
 
     @Override
     public boolean mayStart(long nanos) {

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The statements on the tables of relays and shards, over a connection of their own. For one thread. */
-final class ShardStatements implements AutoCloseable {
+final class ShardStatements implements ShardStore {
     private final Session session;
     private final Sql sql;
     private final OrderedSettings settings;
@@ -27,28 +27,8 @@ final class ShardStatements implements AutoCloseable {
         this.settings = settings;
     }
 
-    /** What a relay asks for. */
-    enum Wants {
-        SHARDS,
-        REST,
-        DRAIN
-    }
-
-    /**
-     * A relay as it was seen.
-     *
-     * @param past whether its lease has run out by the database's clock
-     * @param closed streams whose destination does not answer it
-     */
-    record Peer(long id, long beat, Wants wants, boolean past, Duration ttl, Set<String> closed) {}
-
-    /** A shard as it was seen; owner 0: nobody. */
-    record Seen(int shard, long owner, long epoch) {}
-
-    /** The group as it was seen; {@code renewed}: whether this relay still had its row, and has a fresh lease now. */
-    record Survey(boolean renewed, List<Peer> peers, List<Seen> shards) {}
-
-    long join(String name, Wants wants) {
+    @Override
+    public long join(String name, Wants wants) {
         return session.run("join the relays", connection -> {
             try (PreparedStatement shards = connection.prepareStatement(sql.makeShards)) {
                 shards.setString(1, settings.group());
@@ -84,7 +64,8 @@ final class ShardStatements implements AutoCloseable {
         });
     }
 
-    Survey tick(long me, Wants wants, Membership.Report report) {
+    @Override
+    public Survey tick(long me, Wants wants, Membership.Report report) {
         return session.run("renew the lease", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.tick)) {
                 statement.setString(1, wants.name());
@@ -101,7 +82,8 @@ final class ShardStatements implements AutoCloseable {
         });
     }
 
-    boolean declareDead(Peer peer, boolean unmoved) {
+    @Override
+    public boolean declareDead(Peer peer, boolean unmoved) {
         return session.run("declare a relay dead", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.declareDead)) {
                 statement.setLong(1, peer.id());
@@ -112,8 +94,8 @@ final class ShardStatements implements AutoCloseable {
         });
     }
 
-    /** Takes those that are still as they were seen and whose owner is gone; returns them with their new epochs. */
-    Map<Integer, Long> take(long me, List<Seen> free) {
+    @Override
+    public Map<Integer, Long> take(long me, List<Seen> free) {
         return session.run("take shards", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.takeShards)) {
                 statement.setArray(
@@ -143,7 +125,8 @@ final class ShardStatements implements AutoCloseable {
         });
     }
 
-    void release(long me, Map<Integer, Long> shards) {
+    @Override
+    public void release(long me, Map<Integer, Long> shards) {
         session.run("release shards", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.releaseShards)) {
                 statement.setArray(1, EventStatements.array(connection, "int2", shards.keySet()));
@@ -155,7 +138,8 @@ final class ShardStatements implements AutoCloseable {
         });
     }
 
-    void leave(long me) {
+    @Override
+    public void leave(long me) {
         session.run("leave the relays", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.leave)) {
                 statement.setLong(1, me);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Seen;
-import io.postrider.jdbc.ShardStatements.Survey;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Seen;
+import io.postrider.jdbc.ShardStore.Survey;
+import io.postrider.jdbc.ShardStore.Wants;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,7 +19,7 @@ record Shares(List<Seen> free, int surplus) {
 
     /** @param owned how many shards it has */
     static Shares of(long me, Wants wants, Survey survey, int owned) {
-        int quota = quota(me, wants, survey.peers());
+        int quota = quota(me, wants, survey);
         Set<Long> present = new HashSet<>();
         survey.peers().forEach(peer -> present.add(peer.id()));
         List<Seen> free = survey.shards().stream()
@@ -29,19 +29,20 @@ record Shares(List<Seen> free, int surplus) {
         return new Shares(free, Math.max(0, owned - quota));
     }
 
-    private static int quota(long me, Wants wants, List<Peer> peers) {
+    private static int quota(long me, Wants wants, Survey survey) {
+        int shards = survey.shards().size();
         return switch (wants) {
             case REST -> 0;
-            case DRAIN -> Ownership.SHARDS;
+            case DRAIN -> shards;
             case SHARDS -> {
-                List<Long> others = peers.stream()
+                List<Long> others = survey.peers().stream()
                         .filter(peer -> peer.id() != me && peer.wants() == Wants.SHARDS && !peer.past())
                         .map(Peer::id)
                         .toList();
                 int sharing = others.size() + 1;
                 long before = others.stream().filter(id -> id < me).count();
                 // What cannot be divided goes to those who came first, one each.
-                yield Ownership.SHARDS / sharing + (before < Ownership.SHARDS % sharing ? 1 : 0);
+                yield shards / sharing + (before < shards % sharing ? 1 : 0);
             }
         };
     }

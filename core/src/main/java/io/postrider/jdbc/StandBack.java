@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Wants;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -3,10 +3,10 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Seen;
-import io.postrider.jdbc.ShardStatements.Survey;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Seen;
+import io.postrider.jdbc.ShardStore.Survey;
+import io.postrider.jdbc.ShardStore.Wants;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IntSummaryStatistics;
@@ -50,6 +50,8 @@ class SharesTest {
         shards.add(new Seen(1, 2, 5));
         shards.add(new Seen(2, 0, 5));
         shards.add(new Seen(3, 99, 5));
+        shards.add(new Seen(4, 2, 5));
+        shards.add(new Seen(5, 2, 5));
         Shares shares = Shares.of(1, Wants.SHARDS, new Survey(true, peers(2), shards), 1);
         assertThat(shares.free()).containsExactly(new Seen(2, 0, 5), new Seen(3, 99, 5));
         assertThat(Shares.of(1, Wants.SHARDS, new Survey(true, peers(2), allFree()), 127)

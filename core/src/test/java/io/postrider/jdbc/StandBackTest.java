@@ -3,8 +3,8 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Wants;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -2,6 +2,7 @@
 package io.postrider.faults;
 
 import io.postrider.faults.mutants.Mutants;
+import io.postrider.faults.simulator.Simulator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ public final class Faults {
                    ./faults run T01 T23 ...       some of them
                    ./faults all                   all of them, and a table at the end
                    ./faults mutants [NAME ...]    puts known mistakes into the product, each of which a test must find
+                   ./faults simulate --seeds N    the engine alone, in N simulated schedules from --seed on
 
             --seed N       what random choices are drawn from; another each time unless given
             --long         with the product's default settings and long outages
@@ -29,6 +31,7 @@ public final class Faults {
 
     private final List<String> commands = new ArrayList<>();
     private @Nullable Path report;
+    private int seeds = 20_000;
 
     private Faults() {}
 
@@ -49,6 +52,7 @@ public final class Faults {
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
                 case "--seed" -> System.setProperty("faults.seed", String.valueOf(number(args, ++i)));
+                case "--seeds" -> seeds = Math.toIntExact(number(args, ++i));
                 case "--long" -> System.setProperty("faults.long", "true");
                 case "--report" -> report = Path.of(value(args, ++i)).toAbsolutePath();
                 case "--help", "-h" -> commands.add(0, "help");
@@ -78,12 +82,22 @@ public final class Faults {
             case "mutants" -> {
                 return Mutants.run(commands.subList(1, commands.size())) ? 0 : 1;
             }
+            case "simulate" -> {
+                return simulate();
+            }
             case "help" -> {
                 System.out.println(USAGE);
                 return 0;
             }
             default -> throw new IllegalArgumentException("There is no command " + command + ".");
         }
+    }
+
+    private int simulate() {
+        // Every schedule has its outages, and what they make the engine say would hide the result.
+        System.setProperty("org.slf4j.simpleLogger.log.io.postrider", "off");
+        long first = Long.getLong("faults.seed", System.currentTimeMillis());
+        return Simulator.run(first, seeds, System.out);
     }
 
     private Set<String> chosen() {

@@ -4,7 +4,7 @@ package io.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Wants;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
@@ -255,8 +255,7 @@ class MembershipRaceTest {
         List<Delivery> taken = intake.take(ALL).deliveries();
         Member second = new Member("second");
         settleDown();
-        Set<Integer> busy =
-                taken.stream().map(d -> EventStatements.claim(d).shard()).collect(Collectors.toSet());
+        Set<Integer> busy = taken.stream().map(d -> ShardClaim.of(d).shard()).collect(Collectors.toSet());
         assertThat(busy).hasSizeGreaterThan(200);
         assertThat(database.column("SELECT shard FROM outbox_shard WHERE owner = " + second.ownership.member()))
                 .extracting(Integer::valueOf)

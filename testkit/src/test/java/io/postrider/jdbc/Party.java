@@ -2,8 +2,8 @@
 package io.postrider.jdbc;
 
 import io.postrider.internal.Sql;
-import io.postrider.jdbc.ShardStatements.Seen;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Seen;
+import io.postrider.jdbc.ShardStore.Wants;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Membership;
 import io.postrider.relay.Outcome;
@@ -89,12 +89,12 @@ final class Party implements AutoCloseable {
         return read(Set.of()).deliveries();
     }
 
-    EventStatements.Found read(Set<Long> inFlight) {
+    EventStore.Found read(Set<Long> inFlight) {
         return events.read(query(ownership.all(), inFlight, 1000, 1000, Long.MAX_VALUE));
     }
 
-    static EventStatements.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {
-        return new EventStatements.Query(new LinkedHashMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
+    static EventStore.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {
+        return new EventStore.Query(new LinkedHashMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
     }
 
     List<Long> readIds(Long... inFlight) {

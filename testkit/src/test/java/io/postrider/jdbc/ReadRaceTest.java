@@ -73,7 +73,7 @@ class ReadRaceTest {
             database.event("s", "k" + i);
         }
         database.execute("UPDATE outbox_shard SET epoch = epoch + 1 WHERE shard < 128");
-        EventStatements.Found found = owner.read(Set.of());
+        EventStore.Found found = owner.read(Set.of());
         assertThat(found.owned()).hasSize(128).allMatch(shard -> shard >= 128);
         assertThat(found.deliveries())
                 .hasSize((int) database.number("SELECT count(*) FROM outbox_event WHERE shard >= 128"))
@@ -114,7 +114,7 @@ class ReadRaceTest {
             long lateId = database.number("SELECT min(id) FROM outbox_event");
             assertThat(lateId).isLessThan(taken);
             assertThat(owner.readIds(inFlight)).containsExactly(lateId, younger);
-            EventStatements.Query one = Party.query(owner.ownership.all(), Set.of(inFlight), 1, 1, Long.MAX_VALUE);
+            EventStore.Query one = Party.query(owner.ownership.all(), Set.of(inFlight), 1, 1, Long.MAX_VALUE);
             assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(lateId);
         }
     }
@@ -153,7 +153,7 @@ class ReadRaceTest {
             assertThat(owner.readIds()).containsExactly(lateId);
             makeDue(holding);
             assertThat(owner.readIds()).containsExactly(lateId, holding);
-            EventStatements.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
+            EventStore.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
             assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(lateId);
             assertThat(owner.readIds(lateId)).containsExactly(holding);
         }
@@ -194,11 +194,11 @@ class ReadRaceTest {
         long due = database.event("b", "l", "status = 'WAITING', due_at = clock_timestamp() - interval '1 second'");
         Map<Integer, Long> shards = owner.ownership.all();
         assertThat(Party.ids(owner.events
-                        .read(new EventStatements.Query(shards, Set.of(), 10, 10, 1000, Set.of("b"), null))
+                        .read(new EventStore.Query(shards, Set.of(), 10, 10, 1000, Set.of("b"), null))
                         .deliveries()))
                 .containsExactly(a);
         assertThat(Party.ids(owner.events
-                        .read(new EventStatements.Query(shards, Set.of(), 10, 10, 1000, Set.of(), "b"))
+                        .read(new EventStore.Query(shards, Set.of(), 10, 10, 1000, Set.of(), "b"))
                         .deliveries()))
                 .containsExactly(b, due);
     }
@@ -206,7 +206,7 @@ class ReadRaceTest {
     @Test
     void aWaitingEventIsReadWhenItIsDueByTheDatabasesClock() {
         long id = database.event("s", "k", "status = 'WAITING', due_at = clock_timestamp() + interval '1 hour'");
-        EventStatements.Found found = owner.read(Set.of());
+        EventStore.Found found = owner.read(Set.of());
         assertThat(found.deliveries()).isEmpty();
         assertThat(found.dueInMicros().orElseThrow()).isBetween(3_500_000_000L, 3_600_000_000L);
         makeDue(id);
@@ -237,7 +237,7 @@ class ReadRaceTest {
     void aDelayedEventThatIsDueDoesNotOvertakeOlderEventsOfItsKey() {
         long older = database.event("s", "k");
         long due = database.event("s", "k", "status = 'WAITING', due_at = clock_timestamp() - interval '1 second'");
-        EventStatements.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
+        EventStore.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
         assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(older);
         assertThat(owner.readIds(older)).containsExactly(due);
     }
@@ -286,7 +286,7 @@ class ReadRaceTest {
     }
 
     private void assertNothingOwned() {
-        EventStatements.Found found = owner.read(Set.of());
+        EventStore.Found found = owner.read(Set.of());
         assertThat(found.deliveries()).isEmpty();
         assertThat(found.owned()).isEmpty();
     }

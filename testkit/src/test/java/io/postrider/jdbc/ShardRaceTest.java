@@ -3,10 +3,10 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postrider.jdbc.ShardStatements.Peer;
-import io.postrider.jdbc.ShardStatements.Seen;
-import io.postrider.jdbc.ShardStatements.Survey;
-import io.postrider.jdbc.ShardStatements.Wants;
+import io.postrider.jdbc.ShardStore.Peer;
+import io.postrider.jdbc.ShardStore.Seen;
+import io.postrider.jdbc.ShardStore.Survey;
+import io.postrider.jdbc.ShardStore.Wants;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

@@ -47,7 +47,7 @@ class VerdictRaceTest {
         List<Delivery> taken = owner.read();
         database.execute("DELETE FROM outbox_relay");
         try (Party successor = Party.owning(database, "successor")) {
-            EventStatements.Judged judged = owner.events.verdict(retries(taken));
+            EventStore.Judged judged = owner.events.verdict(retries(taken));
             assertThat(judged.written()).isEmpty();
             assertThat(judged.owned()).isEmpty();
             assertUntouched(id);
@@ -67,7 +67,7 @@ class VerdictRaceTest {
                 OpenTransaction takeover = database.begin()) {
             Map<Integer, Long> shards = successor.in(takeover).takeAll();
             assertThat(shards).hasSize(256);
-            Background<EventStatements.Judged> judging = Background.start(() -> owner.events.verdict(retries(taken)));
+            Background<EventStore.Judged> judging = Background.start(() -> owner.events.verdict(retries(taken)));
             takeover.awaitSomebodyBlocked();
             assertThat(judging.isDone()).isFalse();
             takeover.commit();
@@ -128,7 +128,7 @@ class VerdictRaceTest {
         long kept = database.event("s", "l");
         List<Delivery> taken = owner.read();
         database.execute("UPDATE outbox_shard SET epoch = epoch + 1 WHERE shard = " + database.row(lost, "shard"));
-        EventStatements.Judged judged = owner.events.verdict(retries(taken));
+        EventStore.Judged judged = owner.events.verdict(retries(taken));
         assertThat(judged.written()).containsExactly(kept);
         assertThat(judged.owned()).containsExactly(Integer.parseInt(database.row(kept, "shard")));
         assertUntouched(lost);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.Delivery;
+import io.postrider.relay.FeedException;
+import io.postrider.relay.Verdict;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The table of events as one loop uses it. Every call is a statement, or a few, each a transaction of its own; a call that
+ * throws {@link FeedException} may have had its effect. For one thread.
+ */
+interface EventStore extends AutoCloseable {
+
+    /**
+     * What to read.
+     *
+     * @param shards owned shards and their epochs, at least one; the first is looked at first
+     * @param depth at most so many rows of one shard and stream
+     */
+    record Query(
+            Map<Integer, Long> shards,
+            Collection<Long> inFlight,
+            int depth,
+            int rows,
+            long bytes,
+            Set<String> without,
+            @Nullable String only) {}
+
+    /**
+     * What a read found.
+     *
+     * @param owned the shards of the query that are really owned
+     * @param holding those of them that have a held key
+     * @param newStreams streams that nobody has registered yet
+     */
+    record Found(
+            List<Delivery> deliveries,
+            Set<Integer> owned,
+            Set<Integer> holding,
+            Set<String> newStreams,
+            Optional<Long> dueInMicros) {}
+
+    /**
+     * What became of verdicts.
+     *
+     * @param written ids of the rows that were changed
+     * @param owned the shards whose fence stood
+     */
+    record Judged(Set<Long> written, Set<Integer> owned) {}
+
+    Found read(Query query);
+
+    /** Removes what is there as it was sent, into the history if its stream keeps one. */
+    void settle(List<Delivery> published);
+
+    /** Writes verdicts on rows that are as they were sent, in shards that are owned in the epoch of their claim. */
+    Judged verdict(List<Verdict> verdicts);
+
+    /** Makes these streams known, as those of this group, unless they are. */
+    void register(Set<String> streams);
+
+    @Override
+    void close();
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class OrderedIntakeTest {
+    private static final int HELD = 3;
+    private static final int FREE = 4;
+
+    private final Ownership ownership = new Ownership();
+    private final List<Set<Integer>> reads = new ArrayList<>();
+    private long now;
+    private Duration readTakes = Duration.ZERO;
+
+    private final OrderedIntake intake =
+            new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false), () -> now);
+
+    OrderedIntakeTest() {
+        ownership.joined(1);
+        ownership.add(Map.of(HELD, 1L, FREE, 1L));
+        ownership.renewed(Long.MAX_VALUE);
+    }
+
+    @Test
+    void shardsWithAHeldKeyAreReadInATwentiethOfTheTime() {
+        take(Duration.ZERO);
+        take(Duration.ofMillis(10));
+        reads.clear();
+        now += Duration.ofMillis(100).toNanos();
+        take(Duration.ZERO);
+        assertThat(reads).containsExactly(Set.of(FREE));
+        now += Duration.ofMillis(90).toNanos();
+        take(Duration.ZERO);
+        assertThat(reads).containsExactly(Set.of(FREE), Set.of(HELD), Set.of(FREE));
+    }
+
+    @Test
+    void theyAreReadAgainSoonAfterTheProcessStoodStill() {
+        take(Duration.ZERO);
+        take(Duration.ofMinutes(5));
+        reads.clear();
+        now += Duration.ofSeconds(10).toNanos();
+        take(Duration.ZERO);
+        assertThat(reads).containsExactly(Set.of(HELD), Set.of(FREE));
+    }
+
+    private void take(Duration each) {
+        readTakes = each;
+        intake.take(Demand.of(10, 1000, Set.of()));
+    }
+
+    /** Empty, with one shard that has a held key. */
+    private final class Table implements EventStore {
+        @Override
+        public Found read(Query query) {
+            now += readTakes.toNanos();
+            Set<Integer> shards = Set.copyOf(query.shards().keySet());
+            reads.add(shards);
+            Set<Integer> holding = shards.contains(HELD) ? Set.of(HELD) : Set.of();
+            return new Found(List.of(), shards, holding, Set.of(), Optional.empty());
+        }
+
+        @Override
+        public void settle(List<Delivery> published) {}
+
+        @Override
+        public Judged verdict(List<Verdict> verdicts) {
+            return new Judged(Set.of(), Set.of());
+        }
+
+        @Override
+        public void register(Set<String> streams) {}
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.faults.simulator.Ledger;
+import io.postrider.faults.simulator.Node;
+import io.postrider.faults.simulator.Tables.ShardRow;
+import io.postrider.relay.Intake;
+import io.postrider.relay.Membership;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+/** One membership as {@link OrderedFeed} makes it, over simulated statements and a simulated clock. */
+public final class SimulatedFeed {
+    private final Ownership ownership = new Ownership();
+    private final OrderedMembership membership;
+    private final int loops;
+
+    public SimulatedFeed(Node node, Ledger ledger, int loops, Duration lease, LongSupplier ticker) {
+        this.loops = loops;
+        OrderedSettings settings =
+                new OrderedSettings(OrderedSettings.DEFAULT_GROUP, List.of(), lease, Duration.ofSeconds(10));
+        IntFunction<Intake> intakes = loop -> new OrderedIntake(
+                new SimulatedEvents(node, ledger, ownership),
+                ownership,
+                new OrderedIntake.Part(loop, loops, false),
+                ticker);
+        membership = new OrderedMembership(
+                node.toString(),
+                ShardStore.Wants.SHARDS,
+                new OrderedFeed.Parts(
+                        settings,
+                        ownership,
+                        new SimulatedShards(node, ledger, lease.toNanos()),
+                        new Housekeeping(() -> {}, ticker)),
+                intakes,
+                ticker);
+    }
+
+    public void join() {
+        membership.join();
+    }
+
+    public List<Intake> intakes() {
+        return IntStream.range(0, loops).mapToObj(membership::intake).toList();
+    }
+
+    public void tick(Membership.Report report) {
+        membership.tick(report);
+    }
+
+    public long tickEvery() {
+        return membership.tickEvery().toNanos();
+    }
+
+    public void wants(boolean share) {
+        membership.wants(share);
+    }
+
+    public void leave() {
+        membership.leave();
+    }
+
+    public long member() {
+        return ownership.member();
+    }
+
+    public boolean isOwner(ShardRow row) {
+        return row.owner() == member() && ownership.all().getOrDefault(row.shard(), -1L) == row.epoch();
+    }
+
+    public boolean mayStart(int shard, long now) {
+        return ownership.owns(shard) && ownership.mayStart(now);
+    }
+}
