@@ -88,7 +88,7 @@ class ReadPrefixTest {
                 database.event("s", "k");
             }
             long neighbour = database.event("s", database.neighbourOf("k"));
-            EventStatements.Query few = Party.query(owner.ownership.all(), Set.of(), 4, 4, Long.MAX_VALUE);
+            EventStore.Query few = Party.query(owner.ownership.all(), Set.of(), 4, 4, Long.MAX_VALUE);
             assertThat(Party.ids(owner.events.read(few).deliveries())).containsExactly(neighbour);
         }
     }
