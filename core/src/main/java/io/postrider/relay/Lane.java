@@ -4,6 +4,7 @@ package io.postrider.relay;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +98,7 @@ final class Lane {
         if (failed.isEmpty()) {
             return null;
         }
-        Failed oldest = failed.remove(failed.firstKey());
+        Failed oldest = Objects.requireNonNull(failed.remove(failed.firstKey()));
         List<Delivery> rest = new ArrayList<>();
         failed.values().forEach(later -> rest.add(later.delivery));
         rest.addAll(takeUnsent());

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class CourierTest {
     private final List<Courier.Answer> answers = new ArrayList<>();
-    private Departure departure;
+    private Departure departure = departure(CourierTest::absent);
 
     @Test
     void anAnswerComesWhenTheStageCompletesAndNotBefore() {
@@ -57,8 +57,12 @@ class CourierTest {
     }
 
     private void carry(Publisher publisher) {
-        departure = new Departure(Deliveries.of(1, "s", "k"), new Lane(publisher::publish, 1), 0);
+        departure = departure(publisher);
         new Courier(answers::add).carry(departure);
+    }
+
+    private static Departure departure(Publisher publisher) {
+        return new Departure(Deliveries.of(1, "s", "k"), new Lane(publisher::publish, 1), 0);
     }
 
     @SuppressWarnings("NullAway")

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -83,10 +84,14 @@ class LaneTest {
     }
 
     private void answered(Delivery delivery) {
-        lane.answered(gone.get(delivery));
+        lane.answered(departure(delivery));
     }
 
     private void failed(Delivery delivery, Failure failure) {
-        lane.failed(gone.get(delivery), failure);
+        lane.failed(departure(delivery), failure);
+    }
+
+    private Departure departure(Delivery delivery) {
+        return Objects.requireNonNull(gone.get(delivery));
     }
 }

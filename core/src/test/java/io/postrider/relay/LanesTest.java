@@ -185,8 +185,7 @@ class LanesTest {
     }
 
     private Delivery go(long now) {
-        Departure next = lanes.next(now);
-        assertThat(next).isNotNull();
+        Departure next = Objects.requireNonNull(lanes.next(now));
         departures.put(next.delivery(), next);
         return next.delivery();
     }
@@ -254,10 +253,10 @@ class LanesTest {
 
         private void next() {
             Departure departure = lanes.next(now);
-            Delivery next = departure == null ? null : departure.delivery();
             boolean someReady = queues.values().stream().anyMatch(queue -> !underWay.containsKey(queue.peek()));
-            assertThat(next != null).as(seed).isEqualTo(someReady);
+            assertThat(departure != null).as(seed).isEqualTo(someReady);
             if (departure != null) {
+                Delivery next = departure.delivery();
                 assertThat(queue(next).peek()).as(seed).isSameAs(next);
                 assertThat(underWay.put(next, departure)).as(seed).isNull();
             }
@@ -271,7 +270,7 @@ class LanesTest {
         }
 
         private void clear(Delivery head) {
-            ArrayDeque<Delivery> queue = queues.remove(lane(head));
+            ArrayDeque<Delivery> queue = Objects.requireNonNull(queues.remove(lane(head)));
             Departure departure = Objects.requireNonNull(underWay.remove(head));
             if (random.nextBoolean()) {
                 assertThat(lanes.takeBack(departure)).as(seed).containsExactlyElementsOf(queue);
