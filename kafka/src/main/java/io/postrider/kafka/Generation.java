@@ -36,6 +36,9 @@ final class Generation {
     private final Set<Send> unanswered = ConcurrentHashMap.newKeySet();
     private final Set<String> known = ConcurrentHashMap.newKeySet();
     private volatile boolean delivered;
+    /** Only for the producer's own thread. */
+    private boolean stopped;
+
     private volatile @Nullable Function<String, ? extends PublishException> ending;
 
     /**
@@ -93,7 +96,7 @@ final class Generation {
         if (error.getClass() == KafkaException.class || error instanceof IllegalStateException) {
             onBroken.accept(this);
         }
-        fail(send, error);
+        send.failed(judged(send, error));
         return Offer.TAKEN;
     }
 
@@ -102,16 +105,15 @@ final class Generation {
         return timeout.getCause() == null || timeout.getCause() instanceof RetriableException;
     }
 
-    private void fail(Send send, Exception error) {
+    private PublishException judged(Send send, Exception error) {
         if (KafkaFailures.endsProducer(error)) {
             onBroken.accept(this);
         }
         Function<String, ? extends PublishException> end = ending;
         // A client that is closed by force ends its sends with a plain KafkaException: there our reason says more.
-        send.failed(
-                end != null && !(error instanceof ApiException)
-                        ? end.apply(send.topic())
-                        : failures.of(error, send.topic()));
+        return end != null && !(error instanceof ApiException)
+                ? end.apply(send.topic())
+                : failures.of(error, send.topic());
     }
 
     /**
@@ -119,11 +121,15 @@ final class Generation {
      * never goes out.
      */
     private void stop() {
+        if (stopped) {
+            return;
+        }
+        stopped = true;
         if (ending == null) {
             ending = KafkaFailures::behindAFailure;
             onBroken.accept(this);
-            producer.close(Duration.ZERO);
         }
+        producer.close(Duration.ZERO);
     }
 
     /** Whether some send got no answer for this long. */
@@ -177,19 +183,28 @@ final class Generation {
         @Override
         public void onCompletion(RecordMetadata where, @Nullable Exception error) {
             unanswered.remove(send);
-            send.run().leave();
             if (error == null) {
+                send.run().leave();
                 delivered = true;
                 send.taken(where);
             } else if (Thread.currentThread() == caller && !returned && error instanceof RuntimeException refusal) {
+                send.run().leave();
                 offer = refused(send, refusal);
             } else {
-                send.run().end();
-                if (send.run().hasUnanswered()) {
-                    stop();
-                }
-                fail(send, error);
+                failed(error);
             }
+        }
+
+        private void failed(Exception error) {
+            // Ended before it counts as answered: with none unanswered, the run could go on with another producer.
+            send.run().end();
+            send.run().leave();
+            // Judged before the stop: afterwards every failure of this producer means that it was stopped.
+            PublishException failure = judged(send, error);
+            if (send.run().hasUnanswered()) {
+                stop();
+            }
+            send.failed(failure);
         }
 
         Offer returned() {

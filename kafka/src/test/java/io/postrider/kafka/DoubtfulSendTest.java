@@ -214,6 +214,13 @@ class DoubtfulSendTest {
     private static void delete(String topic) {
         try (Admin admin = Admin.create(settings(kafka))) {
             admin.deleteTopics(List.of(topic)).all().get(30, TimeUnit.SECONDS);
+            // The broker hears of it from its controller, first its catalogue and then its logs.
+            Awaitility.await()
+                    .until(() -> !admin.listTopics()
+                            .names()
+                            .get(30, TimeUnit.SECONDS)
+                            .contains(topic));
+            TimeUnit.MILLISECONDS.sleep(300);
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
             throw new AssertionError("topic " + topic + " was not deleted", e);
         }

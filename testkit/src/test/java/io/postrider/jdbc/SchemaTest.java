@@ -240,7 +240,7 @@ class SchemaTest {
         TestDatabase database = TestDatabase.migrated();
         database.execute("INSERT INTO outbox_event (stream, event_type, event_key)"
                 + " SELECT 's' || n % 3, 'T', CASE WHEN n % 4 > 0 THEN 'schlüssel-' || n / 3 END"
-                + " FROM generate_series(1, 4000) n");
+                + " FROM generate_series(1, 20000) n");
         assertThat(database.number("SELECT count(*) FROM outbox_event WHERE shard <>"
                         + " (hashtextextended(coalesce(event_key, event_id::text) COLLATE \"C\", 0) & 255)"))
                 .isZero();
