@@ -3,11 +3,12 @@ package io.postrider.benchmarks;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /** How long after the commit a consumer has the event. */
 final class LatencyScenario implements Scenario {
-    private static final List<String> VARIANTS = List.of("bare", "wake-up", "poll");
+    private static final List<String> VARIANTS = List.of("bare", "publish-on-commit", "wake-up", "poll");
 
     private final Options options;
     private final List<String> wanted;
@@ -25,7 +26,12 @@ final class LatencyScenario implements Scenario {
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(new LatencyRound(
                 rig,
-                name.equals("bare") ? new BareCarrier(rig) : new RelayCarrier(rig, name.equals("wake-up")),
+                name.equals("bare")
+                        ? new BareCarrier(rig)
+                        : new RelayCarrier(
+                                rig,
+                                RelayCarrier.How.valueOf(
+                                        name.toUpperCase(Locale.ROOT).replace('-', '_'))),
                 rate)));
         Results results = new Results("latency", LatencyRound.METRIC, wanted, List.of("bare"));
         return new Rounds(options.rounds(), Math.min(events, rate * 3), events).run(variants, results, progress);

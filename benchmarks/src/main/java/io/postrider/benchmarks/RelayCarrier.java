@@ -5,44 +5,62 @@ import io.postrider.OutboxEvent;
 import io.postrider.jdbc.JdbcOutbox;
 import io.postrider.jdbc.StreamSettings.History;
 import io.postrider.relay.Relay;
+import io.postrider.relay.RelaySettings;
 import java.sql.Connection;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Outbox and relay in this process; the relay is woken by each commit, or finds the events by polling. */
+/** Outbox and relay in this process; the relay sends at each commit, is woken by it, or finds the events by polling. */
 final class RelayCarrier implements Carrier {
     private final Rig rig;
-    private final boolean woken;
+    private final How how;
     private final JdbcOutbox outbox;
     private @Nullable Relay relay;
+    private JdbcOutbox.@Nullable Joined joined;
 
-    RelayCarrier(Rig rig, boolean woken) {
+    /** How the relay comes to know of an event. */
+    enum How {
+        PUBLISH_ON_COMMIT,
+        WAKE_UP,
+        POLL;
+
+        String variant() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    RelayCarrier(Rig rig, How how) {
         this.rig = rig;
-        this.woken = woken;
+        this.how = how;
         this.outbox = JdbcOutbox.of(rig.dataSource());
     }
 
     @Override
     public String name() {
-        return woken ? "wake-up" : "poll";
+        return how.variant();
     }
 
     @Override
     public void open() {
-        relay = Relays.build(rig.dataSource(), rig.bootstrapServers(), History.KEEP)
-                .wokenBy(outbox.bell())
-                .build();
+        RelaySettings.Builder settings = Relays.build(rig.dataSource(), rig.bootstrapServers(), History.KEEP);
+        relay = switch (how) {
+            case PUBLISH_ON_COMMIT -> settings.publishesOnCommit(outbox.bell()).build();
+            case WAKE_UP -> settings.wokenBy(outbox.bell()).build();
+            case POLL -> settings.build();
+        };
         relay.start();
     }
 
     @Override
     public void beforeCommit(Connection connection, OutboxEvent event) {
-        outbox.on(connection).append(event);
+        joined = outbox.join(connection);
+        joined.append(event);
     }
 
     @Override
     public void afterCommit(OutboxEvent event) {
-        if (woken) {
-            outbox.committed();
+        if (joined != null) {
+            joined.committed();
         }
     }
 
@@ -50,6 +68,10 @@ final class RelayCarrier implements Carrier {
     public void close() {
         if (relay != null) {
             relay.close();
+            if (how == How.PUBLISH_ON_COMMIT && relay.publishedOnCommitCount() < 0.99 * relay.publishedCount()) {
+                throw new IllegalStateException("Only " + relay.publishedOnCommitCount() + " of "
+                        + relay.publishedCount() + " events were sent at their commit");
+            }
             relay = null;
         }
     }

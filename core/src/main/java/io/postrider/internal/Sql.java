@@ -253,7 +253,7 @@ public final class Sql {
                     holds = e.event_key IS NOT NULL AND (g.status <> 'DEAD' OR 'SKIP' IS DISTINCT FROM
                                 (SELECT st.on_dead FROM {stream} st WHERE st.stream = e.stream)),
                     revision = e.revision + 1,
-                    due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond',
+                    due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond', locked_by = NULL,
                     attempt_count = e.attempt_count + 1, last_attempt_at = clock_timestamp(),
                     last_error_code = g.code, last_error_message = g.message, updated_at = clock_timestamp()
                 FROM given g JOIN fence f ON f.shard = g.shard AND f.epoch = g.epoch JOIN locked l ON l.id = g.id

@@ -81,9 +81,9 @@ final class EventStatements implements EventStore {
         // All who lock several rows lock them in this order.
         ordered.sort(Comparator.comparingLong(Delivery::id));
         List<Delivery> kept =
-                ordered.stream().filter(d -> ShardClaim.of(d).keepsHistory()).toList();
+                ordered.stream().filter(d -> RowClaim.of(d).keepsHistory()).toList();
         List<Delivery> plain =
-                ordered.stream().filter(d -> !ShardClaim.of(d).keepsHistory()).toList();
+                ordered.stream().filter(d -> !RowClaim.of(d).keepsHistory()).toList();
         if (!plain.isEmpty()) {
             settle(sql.settle, plain, false);
         }
@@ -221,7 +221,8 @@ final class EventStatements implements EventStore {
         return new Found(deliveries, owned, holding, newStreams, due);
     }
 
-    private static OutboxEvent event(ResultSet rows) throws SQLException {
+    /** The columns of an event, which stand in the same places in all statements that read some. */
+    static OutboxEvent event(ResultSet rows) throws SQLException {
         OutboxEvent.Builder event = OutboxEvent.of(rows.getString(7), rows.getString(9));
         event.id(rows.getObject(2, UUID.class));
         String aggregateType = rows.getString(10);

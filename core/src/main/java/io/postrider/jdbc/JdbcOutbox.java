@@ -5,19 +5,17 @@ import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.internal.Discretion;
-import io.postrider.internal.EventRules;
-import io.postrider.internal.HeaderJson;
-import io.postrider.internal.Sql;
 import io.postrider.relay.Bell;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
-import java.time.Instant;
-import java.time.ZoneOffset;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +32,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Where the transaction is the caller's own, {@code outbox.on(connection).append(event)} appends in it, and
  * {@code outbox.committed()} after the COMMIT wakes the relays of this process; without it they find the event by
- * polling. Thread-safe; what {@link #on} returns is for the thread that uses the connection.
+ * polling. Where a relay of this process publishes on commit, {@code transact} and {@link #join} have it send the events
+ * right after the COMMIT. Thread-safe; what {@link #on} returns is for the thread that uses the connection.
  */
 public final class JdbcOutbox {
     private static final Logger log = LoggerFactory.getLogger(JdbcOutbox.class);
@@ -42,30 +41,31 @@ public final class JdbcOutbox {
     /** What fits a broker's usual limit of 1 MiB with room for headers. */
     public static final int DEFAULT_MAX_PAYLOAD = 900 * 1024;
 
-    private final DataSource dataSource;
-    private final TableNames tables;
-    private final Sql sql;
-    private final int maxPayload;
-    private final Bell bell;
+    /** For how long an event that is to be sent at its commit is left to the process that wrote it. */
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    private JdbcOutbox(DataSource dataSource, TableNames tables, int maxPayload, Bell bell) {
+    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(3);
+    private static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
+
+    private final DataSource dataSource;
+    private final Bell bell;
+    private final Appending appending;
+
+    private JdbcOutbox(DataSource dataSource, Bell bell, Appending appending) {
         this.dataSource = dataSource;
-        this.tables = tables;
-        this.sql = new Sql(tables);
-        this.maxPayload = maxPayload;
         this.bell = bell;
+        this.appending = appending;
     }
 
     public static JdbcOutbox of(DataSource dataSource) {
         return new JdbcOutbox(
                 Objects.requireNonNull(dataSource, "dataSource"),
-                TableNames.ofDefaults(),
-                DEFAULT_MAX_PAYLOAD,
-                new Bell());
+                new Bell(),
+                new Appending(TableNames.ofDefaults(), DEFAULT_MAX_PAYLOAD, DEFAULT_LEASE));
     }
 
     public JdbcOutbox withTables(TableNames tables) {
-        return new JdbcOutbox(dataSource, tables, maxPayload, bell);
+        return new JdbcOutbox(dataSource, bell, appending.withTables(tables));
     }
 
     /** Raises or lowers the payload limit; the destination must take as much. */
@@ -73,7 +73,18 @@ public final class JdbcOutbox {
         if (bytes < 1) {
             throw new IllegalArgumentException("A payload limit of " + bytes + " bytes lets nothing through.");
         }
-        return new JdbcOutbox(dataSource, tables, bytes, bell);
+        return new JdbcOutbox(dataSource, bell, appending.withMaxPayload(bytes));
+    }
+
+    /**
+     * For how long an event that a relay of this process shall send at its commit is left to it, counted from its INSERT; 5 s
+     * by default. If the process dies, other relays go on when it has run out.
+     */
+    public JdbcOutbox withLease(Duration lease) {
+        if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
+            throw new IllegalArgumentException("A lease of " + lease + " is not between 3 s and 10 min.");
+        }
+        return new JdbcOutbox(dataSource, bell, appending.withLease(lease));
     }
 
     /** Rung after each commit; give it to the relay of the same process. */
@@ -92,15 +103,26 @@ public final class JdbcOutbox {
         Connection connection();
     }
 
+    /** A transaction of the caller's; he says when it is committed. For the thread that uses the connection. */
+    public interface Joined extends Outbox {
+        /**
+         * Says that the transaction was committed, so that its events are sent, or looked for, at once. Never throws. Without
+         * it they wait until their lease runs out.
+         */
+        void committed();
+    }
+
     /**
-     * Runs the work in a transaction of its own and wakes the relays of this process after the commit.
+     * Runs the work in a transaction of its own; after the commit the relays of this process send its events, or look for
+     * them, at once.
      *
      * @throws OutboxException if the transaction cannot be begun or committed; what the work throws is passed on
      */
     public <E extends Exception> void transact(Work<E> work) throws E {
         Connection connection = begin();
+        OnConnection tx = new OnConnection(connection, bell::lessee);
         try {
-            work.in(new OnConnection(connection));
+            work.in(tx);
             commit(connection);
         } catch (Throwable e) {
             rollback(connection, e);
@@ -108,12 +130,23 @@ public final class JdbcOutbox {
         } finally {
             giveBack(connection);
         }
-        committed();
+        tx.committed();
     }
 
-    /** The outbox of the transaction that is open on this connection; commit and rollback stay with the caller. */
+    /**
+     * The outbox of the transaction that is open on this connection; commit and rollback stay with the caller. Its events
+     * are not sent at their commit, but found by the relays; see {@link #join}.
+     */
     public Outbox on(Connection connection) {
-        return new OnConnection(connection);
+        return new OnConnection(connection, stream -> OptionalLong.empty());
+    }
+
+    /**
+     * As {@link #on}, for callers that say when they have committed: then the relay of this process sends the events at once
+     * if it {@linkplain io.postrider.relay.RelaySettings.Builder#publishesOnCommit publishes on commit}.
+     */
+    public Joined join(Connection connection) {
+        return new OnConnection(connection, bell::lessee);
     }
 
     /** Says that a transaction with events was committed, so that relays of this process look at once. Never throws. */
@@ -164,11 +197,15 @@ public final class JdbcOutbox {
         }
     }
 
-    private final class OnConnection implements Tx {
+    private final class OnConnection implements Tx, Joined {
         private final Connection connection;
+        private final Function<String, OptionalLong> lessees;
+        private final List<Bell.Handed> appended = new ArrayList<>();
+        private boolean leased;
 
-        OnConnection(Connection connection) {
+        OnConnection(Connection connection, Function<String, OptionalLong> lessees) {
             this.connection = connection;
+            this.lessees = lessees;
         }
 
         @Override
@@ -188,8 +225,9 @@ public final class JdbcOutbox {
                             + first.stream() + ") would not be atomic with your data. Call setAutoCommit(false) before"
                             + " your first statement, or use JdbcOutbox.transact(..).");
                 }
-                events.forEach(event -> EventRules.checkPayload(event, maxPayload));
-                insert(events);
+                appending.check(events);
+                leased |= appending.insert(connection, events, lessees);
+                events.forEach(event -> appended.add(new Bell.Handed(event.id(), event.payloadSize())));
             } catch (SQLException e) {
                 throw new OutboxException(
                         "The database refused event " + first.type() + " (stream " + first.stream() + ")"
@@ -199,49 +237,13 @@ public final class JdbcOutbox {
             }
         }
 
-        private void insert(Collection<OutboxEvent> events) throws SQLException {
-            try (PreparedStatement statement = connection.prepareStatement(sql.append)) {
-                if (events.size() == 1) {
-                    bind(statement, events.iterator().next());
-                    statement.executeUpdate();
-                    return;
-                }
-                // The driver sends a batch in one round trip.
-                for (OutboxEvent event : events) {
-                    bind(statement, event);
-                    statement.addBatch();
-                }
-                statement.executeBatch();
-            }
-        }
-
-        private void bind(PreparedStatement statement, OutboxEvent event) throws SQLException {
-            statement.setObject(1, event.id());
-            statement.setString(2, event.stream());
-            statement.setString(3, event.key().orElse(null));
-            statement.setString(4, event.type());
-            statement.setString(5, event.aggregateType().orElse(null));
-            statement.setString(6, event.aggregateId().orElse(null));
-            statement.setBytes(7, event.payload());
-            statement.setString(8, event.contentType().orElse(null));
-            statement.setString(9, HeaderJson.write(event.headers()));
-            setTime(statement, 10, event.occurredAt());
-            if (event.maxAttempts().isPresent()) {
-                statement.setInt(11, event.maxAttempts().getAsInt());
+        @Override
+        public void committed() {
+            if (leased) {
+                bell.handOver(List.copyOf(appended));
             } else {
-                statement.setNull(11, Types.INTEGER);
+                bell.ring();
             }
-            if (event.notBefore().isPresent()) {
-                setTime(statement, 12, event.notBefore().get());
-            } else {
-                statement.setNull(12, Types.TIMESTAMP_WITH_TIMEZONE);
-            }
-            statement.setLong(
-                    13, event.delay().map(delay -> delay.toNanos() / 1000).orElse(0L));
-        }
-
-        private void setTime(PreparedStatement statement, int index, Instant time) throws SQLException {
-            statement.setObject(index, time.atOffset(ZoneOffset.UTC));
         }
     }
 }

@@ -2,8 +2,10 @@
 package io.postrider.jdbc;
 
 import io.postrider.OutboxException;
+import io.postrider.internal.LeaseSql;
 import io.postrider.internal.Sql;
 import io.postrider.ops.Retention;
+import io.postrider.relay.CommitIntake;
 import io.postrider.relay.Feed;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
@@ -12,24 +14,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.IntFunction;
 import javax.sql.DataSource;
 
 /**
  * Events in order per key: every key belongs to one of 256 shards, every shard to one relay at a time.
  *
- * <p>A relay keeps one connection for its membership and one for each of its loops, for as long as it runs. Thread-safe;
- * any number of relays may share one feed.
+ * <p>A relay keeps one connection for its membership and one for each of its loops, with one more if it publishes on commit,
+ * for as long as it runs. Thread-safe; any number of relays may share one feed.
  */
 public final class OrderedFeed implements Feed {
     private final DataSource dataSource;
     private final Sql sql;
+    private final LeaseSql leaseSql;
     private final OrderedSettings settings;
     private final Retention retention;
 
     private OrderedFeed(Builder builder) {
         dataSource = builder.dataSource;
         sql = new Sql(builder.tables);
+        leaseSql = new LeaseSql(builder.tables);
         settings = new OrderedSettings(
                 builder.group, List.copyOf(builder.streams), builder.lease, builder.statementTimeout);
         retention = new Retention(dataSource, builder.tables, builder.keepHistory);
@@ -52,17 +55,11 @@ public final class OrderedFeed implements Feed {
         Ownership ownership = new Ownership();
         Duration patience = settings.lease().dividedBy(2);
         ShardStatements statements = new ShardStatements(new Session(dataSource, patience), sql, settings);
-        IntFunction<Intake> intakes = loop -> new OrderedIntake(
-                new EventStatements(
-                        new Session(dataSource, settings.statementTimeout()), sql, settings, joining.name(), ownership),
-                ownership,
-                new OrderedIntake.Part(loop, joining.loops(), joining.onePass()),
-                System::nanoTime);
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),
-                joining.onePass() ? ShardStore.Wants.DRAIN : ShardStore.Wants.SHARDS,
+                wants(joining),
                 new Parts(settings, ownership, statements, new Housekeeping(retention::run, System::nanoTime)),
-                intakes,
+                intakes(joining, ownership),
                 System::nanoTime);
         try {
             settings.streams().forEach(stream -> declare(statements, stream));
@@ -72,6 +69,42 @@ public final class OrderedFeed implements Feed {
             throw e;
         }
         return membership;
+    }
+
+    private static ShardStore.Wants wants(Joining joining) {
+        if (joining.onePass()) {
+            return ShardStore.Wants.DRAIN;
+        }
+        return joining.loops() == 0 ? ShardStore.Wants.REST : ShardStore.Wants.SHARDS;
+    }
+
+    private OrderedMembership.Intakes intakes(Joining joining, Ownership ownership) {
+        return new OrderedMembership.Intakes() {
+            @Override
+            public Intake of(int loop) {
+                return new OrderedIntake(
+                        events(session()),
+                        ownership,
+                        new OrderedIntake.Part(loop, joining.loops(), joining.onePass()),
+                        System::nanoTime);
+            }
+
+            @Override
+            public CommitIntake commits(Runnable passedOver) {
+                Session session = session();
+                LeaseStatements leases =
+                        new LeaseStatements(session, leaseSql, events(session), ownership, System::nanoTime);
+                return new LeasedIntake(leases, ownership, System::nanoTime, passedOver);
+            }
+
+            private Session session() {
+                return new Session(dataSource, settings.statementTimeout());
+            }
+
+            private EventStatements events(Session session) {
+                return new EventStatements(session, sql, settings, joining.name(), ownership);
+            }
+        };
     }
 
     private void declare(ShardStatements statements, StreamSettings stream) {

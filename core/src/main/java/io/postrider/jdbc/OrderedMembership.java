@@ -5,6 +5,7 @@ import io.postrider.jdbc.ShardStore.Peer;
 import io.postrider.jdbc.ShardStore.Seen;
 import io.postrider.jdbc.ShardStore.Survey;
 import io.postrider.jdbc.ShardStore.Wants;
+import io.postrider.relay.CommitIntake;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -34,7 +34,7 @@ final class OrderedMembership implements Membership {
     private final ShardStore statements;
     private final OrderedSettings settings;
     private final Ownership ownership;
-    private final IntFunction<Intake> intakes;
+    private final Intakes intakes;
     private final LongSupplier ticker;
     private final Housekeeping housekeeping;
     private final Map<Long, Sighting> sightings = new HashMap<>();
@@ -42,11 +42,20 @@ final class OrderedMembership implements Membership {
     private volatile Wants wants;
     private Wants asking;
 
+    /** Makes what the loops take from. */
+    @FunctionalInterface
+    interface Intakes {
+        Intake of(int loop);
+
+        default CommitIntake commits(Runnable passedOver) {
+            throw new UnsupportedOperationException("Nothing is published on commit here");
+        }
+    }
+
     /** How long, on this process's own clock, a peer has not moved. */
     private record Sighting(long beat, long since) {}
 
-    OrderedMembership(
-            String name, Wants wants, OrderedFeed.Parts parts, IntFunction<Intake> intakes, LongSupplier ticker) {
+    OrderedMembership(String name, Wants wants, OrderedFeed.Parts parts, Intakes intakes, LongSupplier ticker) {
         this.name = name;
         this.wants = wants;
         this.asking = wants;
@@ -66,7 +75,12 @@ final class OrderedMembership implements Membership {
 
     @Override
     public Intake intake(int loop) {
-        return intakes.apply(loop);
+        return intakes.of(loop);
+    }
+
+    @Override
+    public CommitIntake commits(Runnable passedOver) {
+        return intakes.commits(passedOver);
     }
 
     @Override

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
-import io.postrider.relay.Claim;
 import io.postrider.relay.Delivery;
 
 /** The right to deliver an event because one owns its shard in this epoch. */
-record ShardClaim(int shard, long epoch, boolean keepsHistory, Ownership ownership) implements Claim {
+record ShardClaim(int shard, long epoch, boolean keepsHistory, Ownership ownership) implements RowClaim {
 
     static ShardClaim of(Delivery delivery) {
         if (delivery.claim() instanceof ShardClaim claim) {

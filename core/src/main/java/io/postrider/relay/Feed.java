@@ -16,7 +16,7 @@ public interface Feed {
      * What a relay says of itself.
      *
      * @param name for people
-     * @param loops how many intakes it will use
+     * @param loops how many intakes it will use; 0: it wants no share and sends only what is committed in its process
      * @param onePass whether it takes only what nobody owns and leaves soon
      */
     record Joining(String name, int loops, boolean onePass) {}

@@ -89,7 +89,11 @@ final class Gates {
         return gate != null && gate.closed ? Optional.of(Duration.ofNanos(now - gate.closedAt)) : Optional.empty();
     }
 
-    synchronized boolean isClosed(String stream) {
+    boolean isClosed(String stream) {
+        return any && closes(stream);
+    }
+
+    private synchronized boolean closes(String stream) {
         Gate gate = gates.get(stream);
         return gate != null && gate.closed;
     }

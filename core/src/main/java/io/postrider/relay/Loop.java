@@ -27,6 +27,9 @@ final class Loop {
     record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {}
 
     private final Intake intake;
+    /** Whether it looks for events by itself, and so can also try a destination that did not answer. */
+    private final boolean searches;
+
     private final Shared shared;
     private final Courier courier;
     private final LongSupplier ticker;
@@ -47,6 +50,7 @@ final class Loop {
     /** @param wake has {@link #turn} called soon; called from any thread */
     Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
         this.intake = intake;
+        this.searches = !(intake instanceof CommitIntake);
         this.shared = shared;
         this.courier = new Courier(this::answered);
         this.lanes = new Lanes(publisher);
@@ -83,7 +87,7 @@ final class Loop {
             if (pace.mayTouchFeed(now)) {
                 boolean answered = write(now);
                 if (taking) {
-                    answered |= tryGate(now);
+                    answered |= searches && tryGate(now);
                     answered |= read(now);
                 }
                 if (answered) {
@@ -316,7 +320,8 @@ final class Loop {
             wait = nanosToSettle(now);
         }
         if (taking) {
-            wait = Math.min(wait, Math.min(nanosToRead(now), shared.gates().nanosToTrial(now)));
+            wait = Math.min(wait, nanosToRead(now));
+            wait = searches ? Math.min(wait, shared.gates().nanosToTrial(now)) : wait;
         }
         return Math.max(wait, pace.nanosToFeed(now));
     }

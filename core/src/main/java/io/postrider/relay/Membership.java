@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.OutboxException;
 import java.time.Duration;
 import java.util.Set;
 
@@ -9,6 +10,17 @@ public interface Membership {
 
     /** What loop number {@code loop} takes its events from; for that loop's thread alone. */
     Intake intake(int loop);
+
+    /**
+     * What a loop takes from that sends events at their commit.
+     *
+     * @param passedOver called when some of what was handed over was not leased, so that the other loops look for it
+     * @throws OutboxException if this feed has no leases
+     */
+    default CommitIntake commits(Runnable passedOver) {
+        throw new OutboxException(
+                "This feed cannot publish on commit. Use wokenBy(..) instead of publishesOnCommit(..) for its relay.");
+    }
 
     /** How long after one {@link #tick} the next is due. */
     Duration tickEvery();

@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 public final class Relay implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Relay.class);
 
+    /** What could not be sent at its commit waits no longer than this to be given to the other loops. */
+    private static final Duration LOOK_AT_RETURNS_EVERY = Duration.ofMillis(50);
+
     private enum State {
         NEW,
         RUNNING,
@@ -40,6 +43,8 @@ public final class Relay implements AutoCloseable {
     private State state = State.NEW;
     private final List<LoopThread> loops = new ArrayList<>();
     private @Nullable MembershipThread membership;
+    private @Nullable CommitDesk desk;
+    private volatile @Nullable CommitIntake commits;
     private Runnable deafen = () -> {};
 
     Relay(Feed feed, Publisher publisher, RelaySettings settings) {
@@ -67,16 +72,29 @@ public final class Relay implements AutoCloseable {
             for (int i = 0; i < settings.loops(); i++) {
                 loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
             }
+            Bell.Hearer hearer =
+                    settings.publishesOnCommit() ? openDesk(joined) : () -> loops.forEach(each -> each.loop.ring());
             membership = new MembershipThread(settings.name(), joined, loops, this::report);
+            deafen = settings.bell().onRing(hearer);
         } catch (RuntimeException e) {
             state = State.NEW;
             loops.clear();
             throw e;
         }
-        deafen = settings.bell().onRing(() -> loops.forEach(each -> each.loop.ring()));
         membership.start();
         loops.forEach(Thread::start);
         log.info("Relay {} started", settings.name());
+    }
+
+    private CommitDesk openDesk(Membership joined) {
+        List<Loop> searching = loops.stream().map(each -> each.loop).toList();
+        CommitIntake intake = joined.commits(() -> searching.forEach(Loop::ring));
+        LoopThread sending = new LoopThread(settings.name() + "-commits", intake);
+        loops.add(sending);
+        CommitDesk opened = new CommitDesk(intake, gates, searching, sending.loop, System::nanoTime);
+        commits = intake;
+        desk = opened;
+        return opened;
     }
 
     /** Stops taking events and leaves them to other relays, after finishing what is under way. */
@@ -94,8 +112,13 @@ public final class Relay implements AutoCloseable {
         if (state != State.RUNNING || membership == null) {
             throw new OutboxException("Relay " + settings.name() + " is not running. Start it first.");
         }
+        if (desk != null) {
+            desk.open(wanted);
+        }
         loops.forEach(each -> each.loop.taking(wanted));
-        membership.wants(wanted);
+        if (settings.loops() > 0) {
+            membership.wants(wanted);
+        }
     }
 
     /**
@@ -132,10 +155,14 @@ public final class Relay implements AutoCloseable {
             return;
         }
         state = State.CLOSED;
-        deafen.run();
+        // Nothing more is leased; what was leased before is taken in for as long as the loops go on.
+        if (desk != null) {
+            desk.open(false);
+        }
         long deadline = System.nanoTime() + settings.stopTime().toNanos();
         loops.forEach(each -> each.finish(deadline));
         loops.forEach(each -> each.awaitEnd(deadline));
+        deafen.run();
         if (membership != null) {
             membership.leave();
             log.info("Relay {} stopped, {} events published", settings.name(), told.publishedCount());
@@ -146,6 +173,12 @@ public final class Relay implements AutoCloseable {
     /** Events delivered and settled since the start. */
     public long publishedCount() {
         return told.publishedCount();
+    }
+
+    /** How many of them were sent at their commit. */
+    public long publishedOnCommitCount() {
+        CommitIntake intake = commits;
+        return intake == null ? 0 : intake.settledCount();
     }
 
     /** Events taken and not yet settled. */
@@ -171,8 +204,11 @@ public final class Relay implements AutoCloseable {
 
     private Loop newLoop(Intake intake, Runnable wake) {
         RandomGenerator random = RandomGenerator.getDefault();
-        // Each loop polls for its own part, so that the whole process asks as often as one loop would.
-        Duration idle = settings.idlePoll().multipliedBy(settings.loops());
+        // Each loop polls for its own part, so that the whole process asks as often as one loop would. One that sends
+        // commits asks nobody but itself.
+        Duration idle = intake instanceof CommitIntake
+                ? LOOK_AT_RETURNS_EVERY
+                : settings.idlePoll().multipliedBy(settings.loops());
         Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
         Loop.Shared shared = new Loop.Shared(
                 settings.window(), new Judge(settings.retry(), random), gates, told, settings.answerTimeout());

@@ -8,7 +8,9 @@ import java.util.Objects;
  * How a relay runs; made by {@link Relay#from}.
  *
  * @param name for people: in logs, in the table of relays and in the history
- * @param loops threads that read and settle, each for its part of the events; one suffices for most
+ * @param loops threads that read and settle, each for its part of the events; one suffices for most. 0: only what is
+ *     committed in this process is sent
+ * @param publishesOnCommit whether one thread more sends what is committed in this process at once
  * @param idlePoll the longest time between two looks at the table
  * @param answerTimeout how long a publisher may take to answer before its destination is taken to be down
  * @param stopTime how long {@link Relay#close} waits for answers
@@ -17,6 +19,7 @@ import java.util.Objects;
 public record RelaySettings(
         String name,
         int loops,
+        boolean publishesOnCommit,
         Window window,
         RetryPolicy retry,
         Duration idlePoll,
@@ -41,6 +44,8 @@ public record RelaySettings(
         private final Publisher publisher;
         private String name = "relay-" + ProcessHandle.current().pid();
         private int loops = 1;
+        private boolean publishesOnCommit;
+        private boolean leavesTheRest;
         private Window window = Window.ofDefaults();
         private RetryPolicy retry = RetryPolicy.ofDefaults();
         private Duration idlePoll = Duration.ofMillis(500);
@@ -105,9 +110,35 @@ public record RelaySettings(
             return this;
         }
 
+        /**
+         * Sends the events of an outbox in the same process at their commit, without waiting for a look at the table, also
+         * those whose shards other relays own. Whatever cannot be sent so is found by its loops, as without this.
+         */
+        public Builder publishesOnCommit(Bell bell) {
+            this.publishesOnCommit = true;
+            return wokenBy(bell);
+        }
+
+        /**
+         * Does nothing but {@link #publishesOnCommit}: relays in other processes deliver the rest, and there must be one.
+         */
+        public Builder publishesOnlyOnCommit(Bell bell) {
+            this.leavesTheRest = true;
+            return publishesOnCommit(bell);
+        }
+
         public Relay build() {
-            RelaySettings settings =
-                    new RelaySettings(name, loops, window, retry, idlePoll, answerTimeout, stopTime, listener, bell);
+            RelaySettings settings = new RelaySettings(
+                    name,
+                    leavesTheRest ? 0 : loops,
+                    publishesOnCommit,
+                    window,
+                    retry,
+                    idlePoll,
+                    answerTimeout,
+                    stopTime,
+                    listener,
+                    bell);
             return new Relay(feed, publisher, settings);
         }
 

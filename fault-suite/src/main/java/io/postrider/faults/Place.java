@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults;
 
+import io.postrider.internal.LeaseSql;
 import io.postrider.internal.Sql;
 import io.postrider.table.TableNames;
 import java.util.HashMap;
@@ -18,19 +19,24 @@ public enum Place {
     READ,
     SETTLE,
     VERDICT,
+    READ_LEASES,
+    RELEASE_LEASES,
+    /** A transaction was committed, and its events are handed over to the relay of the same process. */
+    HAND_OVER,
     /** An event is handed to the publisher. */
     SEND,
     /** The destination has taken an event; before it, the relay does not know yet. */
     ANSWER;
 
-    private static final Map<String, Place> BY_STATEMENT = statements(new Sql(TableNames.ofDefaults()));
+    private static final Map<String, Place> BY_STATEMENT =
+            statements(new Sql(TableNames.ofDefaults()), new LeaseSql(TableNames.ofDefaults()));
 
     /** The place of this statement, by its text; empty for all others. */
     static Optional<Place> of(String statement) {
         return Optional.ofNullable(BY_STATEMENT.get(statement));
     }
 
-    private static Map<String, Place> statements(Sql sql) {
+    private static Map<String, Place> statements(Sql sql, LeaseSql leases) {
         Map<String, Place> places = new HashMap<>();
         places.put(sql.join, JOIN);
         places.put(sql.tick, TICK);
@@ -42,6 +48,9 @@ public enum Place {
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
         places.put(sql.verdict, VERDICT);
+        places.put(leases.read, READ_LEASES);
+        places.put(leases.release, RELEASE_LEASES);
+        places.put(leases.releaseAll, RELEASE_LEASES);
         return Map.copyOf(places);
     }
 }

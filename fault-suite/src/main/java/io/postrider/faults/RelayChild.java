@@ -23,7 +23,7 @@ public final class RelayChild implements AutoCloseable {
     }
 
     /** How a relay ended after SIGTERM, as the test saw it. */
-    public record End(Duration took, int exitCode, long published, long verdicts) {}
+    public record End(Duration took, int exitCode, long published, long verdicts, long onCommit) {}
 
     static RelayChild start(RelaySetup setup, String... jvmOptions) {
         ChildJvm jvm = ChildJvm.of(RelayProcess.class)
@@ -90,7 +90,12 @@ public final class RelayChild implements AutoCloseable {
                     "Relay " + name + " had not ended " + took + " after SIGTERM: " + String.join("\n", jvm.lines()));
         }
         String closed = jvm.awaitLine(line -> line.startsWith("closed "), Duration.ofSeconds(5));
-        return new End(took, code.getAsInt(), count(closed, "published"), count(closed, "verdicts"));
+        return new End(
+                took,
+                code.getAsInt(),
+                count(closed, "published"),
+                count(closed, "verdicts"),
+                count(closed, "onCommit"));
     }
 
     /** All that it has printed. */

@@ -12,6 +12,7 @@ import io.postrider.relay.RetryPolicy;
 import io.postrider.relay.Window;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -32,18 +33,30 @@ public final class RelayProcess {
         RelaySetup setup = RelaySetup.parse(args);
         Trap trap = setup.halt().map(Trap::halting).orElseGet(Trap::counting);
         Counts counts = new Counts();
-        Relay relay = relay(setup, trap, counts);
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(relay, counts, trap), "close"));
+        Optional<Application> application = setup.writing().map(writing -> new Application(writing, trap));
+        Relay relay = relay(setup, trap, counts, kafka(setup), application);
+        Thread close = new Thread(
+                () -> {
+                    application.ifPresent(Application::stop);
+                    close(relay, counts, trap);
+                },
+                "close");
+        Runtime.getRuntime().addShutdownHook(close);
         relay.start();
+        application.ifPresent(Application::start);
         System.out.println("started " + setup.name());
     }
 
     /** A relay as the setup describes it, with its places watched. */
     public static Relay relay(RelaySetup setup, Trap trap, RelayListener listener) {
+        return relay(setup, trap, listener, kafka(setup));
+    }
+
+    private static KafkaPublisher kafka(RelaySetup setup) {
         KafkaPublisher.Builder kafka = KafkaPublisher.builder(Map.of("bootstrap.servers", setup.bootstrapServers()));
         setup.sendTimeout().ifPresent(kafka::sendTimeout);
         setup.maxPayload().ifPresent(kafka::maxPayload);
-        return relay(setup, trap, listener, kafka.build());
+        return kafka.build();
     }
 
     /** A relay as the setup describes it, with connections from elsewhere. */
@@ -56,6 +69,15 @@ public final class RelayProcess {
     }
 
     static Relay relay(RelaySetup setup, Trap trap, RelayListener listener, Publisher destination) {
+        return relay(setup, trap, listener, destination, Optional.empty());
+    }
+
+    private static Relay relay(
+            RelaySetup setup,
+            Trap trap,
+            RelayListener listener,
+            Publisher destination,
+            Optional<Application> application) {
         Publisher publisher = setup.refusedKey()
                 .<Publisher>map(key -> new RefusingPublisher(
                         destination, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
@@ -68,6 +90,13 @@ public final class RelayProcess {
                 .retry(RetryPolicy.delays(Duration.ofMillis(100)).attempts(1_000))
                 .listener(listener);
         setup.window().ifPresent(rows -> relay.window(new Window(rows, WINDOW_BYTES)));
+        application.ifPresent(writers -> {
+            if (setup.hasShards()) {
+                relay.publishesOnCommit(writers.bell());
+            } else {
+                relay.publishesOnlyOnCommit(writers.bell());
+            }
+        });
         return relay.build();
     }
 
@@ -84,7 +113,8 @@ public final class RelayProcess {
         relay.close();
         System.out.println("closed " + relay.name() + " millis="
                 + Duration.ofNanos(System.nanoTime() - start).toMillis() + " published=" + relay.publishedCount()
-                + " retried=" + counts.retried + " dead=" + counts.dead + " verdicts=" + trap.visits(Place.VERDICT));
+                + " retried=" + counts.retried + " dead=" + counts.dead + " verdicts=" + trap.visits(Place.VERDICT)
+                + " onCommit=" + relay.publishedOnCommitCount());
     }
 
     private static final class Counts implements RelayListener {

@@ -16,6 +16,11 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String HALT = "halt";
     private static final String REFUSED_KEY = "refusedKey";
     private static final String REFUSED_AFTER = "refusedAfter";
+    private static final String WRITES_TO = "writesTo";
+    private static final String WRITER_URL = "writerUrl";
+    private static final String WRITER_RATE = "writerRate";
+    private static final String SEED = "seed";
+    private static final String WITHOUT_SHARDS = "withoutShards";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -49,6 +54,35 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     /** A key whose events are refused once each, and how long after they were sent. */
     public RelaySetup refuse(String key, Duration after) {
         return with(REFUSED_KEY, key).with(REFUSED_AFTER, after.toString());
+    }
+
+    /** Makes it an application that also writes events to this stream, and publishes them on commit. */
+    RelaySetup writes(String url, String stream, int rate, long seed) {
+        return with(WRITER_URL, url)
+                .with(WRITES_TO, stream)
+                .with(WRITER_RATE, Integer.toString(rate))
+                .with(SEED, Long.toString(seed));
+    }
+
+    /** Has the application do nothing but publish on commit. */
+    public RelaySetup withoutShards() {
+        return with(WITHOUT_SHARDS, "true");
+    }
+
+    boolean hasShards() {
+        return option(WITHOUT_SHARDS).isEmpty();
+    }
+
+    /** What an application writes, and as whom. */
+    record Writing(String url, String stream, int rate, long seed) {}
+
+    Optional<Writing> writing() {
+        return option(WRITER_URL)
+                .map(writer -> new Writing(
+                        writer,
+                        required(WRITES_TO, options.get(WRITES_TO)),
+                        Integer.parseInt(required(WRITER_RATE, options.get(WRITER_RATE))),
+                        Long.parseLong(required(SEED, options.get(SEED)))));
     }
 
     Optional<Duration> lease() {

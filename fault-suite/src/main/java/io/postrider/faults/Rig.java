@@ -174,6 +174,11 @@ public final class Rig implements AutoCloseable {
         return LONG ? relay(name) : relay(name).lease(Duration.ofSeconds(2));
     }
 
+    /** The setup of an application that writes to this rig's stream and publishes on commit, with a lease as above. */
+    public RelaySetup application(String name, int rate) {
+        return quickRelay(name).writes(RigUsers.committerUrl(database), stream, rate, seed + name.hashCode());
+    }
+
     /** When, after this moment, the first event was settled by a relay of this name pattern; empty if none was. */
     public Optional<Instant> firstSettled(String relay, Instant after) {
         try (Connection connection = dataSource().getConnection();

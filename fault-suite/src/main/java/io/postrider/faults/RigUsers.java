@@ -16,6 +16,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** The users of a rig's database: its writers and relays have the rights of the product's own roles, and no others. */
 final class RigUsers {
     private static final String WRITER = "rig_writer";
+    private static final String COMMITTER = "rig_committer";
     private static final String RELAY = "rig_relay";
 
     private RigUsers() {}
@@ -25,12 +26,13 @@ final class RigUsers {
         try (Connection connection = owner.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(script());
-            for (String user : new String[] {WRITER, RELAY}) {
+            for (String user : new String[] {WRITER, COMMITTER, RELAY}) {
                 statement.execute("DO $$ BEGIN CREATE USER " + user
                         + "; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$");
                 statement.execute("GRANT " + user.replace("rig", "postrider") + " TO " + user);
             }
-            statement.execute("GRANT SELECT, INSERT, UPDATE ON ledger, ledger_key, ledger_business TO " + WRITER);
+            statement.execute("GRANT SELECT, INSERT, UPDATE ON ledger, ledger_key, ledger_business TO " + WRITER + ", "
+                    + COMMITTER);
         } catch (SQLException e) {
             throw new IllegalStateException("The users of the rig could not be made", e);
         }
@@ -40,6 +42,10 @@ final class RigUsers {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(url(database, WRITER));
         return source;
+    }
+
+    static String committerUrl(PostgresServer.Database database) {
+        return url(database, COMMITTER);
     }
 
     static String relayUrl(PostgresServer.Database database) {

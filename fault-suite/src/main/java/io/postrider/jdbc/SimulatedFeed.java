@@ -8,7 +8,6 @@ import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -22,7 +21,7 @@ public final class SimulatedFeed {
         this.loops = loops;
         OrderedSettings settings =
                 new OrderedSettings(OrderedSettings.DEFAULT_GROUP, List.of(), lease, Duration.ofSeconds(10));
-        IntFunction<Intake> intakes = loop -> new OrderedIntake(
+        OrderedMembership.Intakes intakes = loop -> new OrderedIntake(
                 new SimulatedEvents(node, ledger, ownership),
                 ownership,
                 new OrderedIntake.Part(loop, loops, false),

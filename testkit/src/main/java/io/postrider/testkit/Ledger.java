@@ -56,6 +56,12 @@ public final class Ledger {
     /** Writes one event in the transaction of this connection, which it neither commits nor rolls back. */
     public interface Appender {
         void append(Connection connection, OutboxEvent event) throws SQLException;
+
+        /** The transaction of this connection was committed, by the thread that appended in it. */
+        default void committed(Connection connection) {}
+
+        /** It was rolled back, or its outcome is not known. */
+        default void forgotten(Connection connection) {}
     }
 
     /** Creates the ledger's tables ({@code ledger}, {@code ledger_key} and {@code ledger_business}). */

@@ -153,20 +153,24 @@ public final class LedgerWriters implements AutoCloseable {
             }
             if (random.nextDouble() < settings.rollbackShare) {
                 connection.rollback();
+                settings.appender.forgotten(connection);
                 rolledBack.incrementAndGet();
                 return;
             }
         } catch (SQLException | RuntimeException e) {
             transaction.abandon();
+            settings.appender.forgotten(connection);
             throw e;
         }
         try {
             connection.commit();
             committed.addAndGet(count);
         } catch (SQLException e) {
+            settings.appender.forgotten(connection);
             unknown.incrementAndGet();
             throw e;
         }
+        settings.appender.committed(connection);
     }
 
     private List<String> chosenKeys(SplittableRandom random, boolean large) {

@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.postrider.OutboxEvent;
 import io.postrider.ops.Actor;
@@ -18,6 +19,8 @@ import io.postrider.relay.Feed;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
 import io.postrider.relay.Outcome;
+import io.postrider.relay.Publisher;
+import io.postrider.relay.Relay;
 import io.postrider.relay.Verdict;
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
@@ -32,6 +35,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,7 +54,7 @@ class RolesTest {
     @BeforeAll
     static void grant() {
         database.execute(script());
-        for (String role : List.of("writer", "relay", "operator", "viewer")) {
+        for (String role : List.of("writer", "committer", "relay", "operator", "viewer")) {
             database.execute("CREATE USER a_" + role + "; GRANT postrider_" + role + " TO a_" + role);
         }
     }
@@ -73,6 +78,40 @@ class RolesTest {
         assertThat(database.column("SELECT status FROM outbox_event ORDER BY id"))
                 .containsExactly("PENDING", "WAITING");
         Schema.of(as("writer")).apply(SchemaMode.VALIDATE);
+    }
+
+    @Test
+    void aCommitterAppendsWhatItsRelaySends() {
+        JdbcOutbox outbox = JdbcOutbox.of(as("committer"));
+        AtomicInteger sent = new AtomicInteger();
+        Publisher publisher = event -> CompletableFuture.completedFuture(sent.incrementAndGet());
+        try (Relay relay = Relay.from(OrderedFeed.of(as("relay")))
+                .to(publisher)
+                .publishesOnCommit(outbox.bell())
+                .build()) {
+            relay.start();
+            outbox.transact(
+                    tx -> tx.append(List.of(event("k").build(), event("k").build())));
+            await().atMost(Duration.ofSeconds(20)).until(() -> relay.publishedOnCommitCount() == 2);
+        }
+        outbox.transact(tx ->
+                tx.append(event("l").delay(Duration.ofHours(1)).maxAttempts(3).build()));
+        Schema.of(as("committer")).apply(SchemaMode.VALIDATE);
+        assertThat(sent).hasValue(2);
+    }
+
+    @Test
+    void aLesseeWithTheRightsOfARelayGivesBack() {
+        JdbcOutbox outbox = JdbcOutbox.of(as("committer"));
+        Relay relay = Relay.from(OrderedFeed.of(as("relay")))
+                .to(event -> new CompletableFuture<>())
+                .publishesOnCommit(outbox.bell())
+                .stopTime(Duration.ofMillis(100))
+                .build();
+        relay.start();
+        outbox.transact(tx -> tx.append(event("k").build()));
+        relay.close();
+        assertThat(database.column("SELECT status FROM outbox_event")).containsExactly("PENDING");
     }
 
     @Test
@@ -180,6 +219,16 @@ class RolesTest {
                 "writer: UPDATE outbox_shard SET owner = NULL",
                 "writer: UPDATE outbox_stream SET paused_at = NULL",
                 "writer: SELECT outbox_history_drop(interval '0')",
+                "committer: SELECT payload FROM outbox_event",
+                "committer: SELECT headers FROM outbox_event",
+                "committer: SELECT last_error_message FROM outbox_event",
+                "committer: UPDATE outbox_event SET status = 'DEAD'",
+                "committer: UPDATE outbox_event SET locked_by = NULL",
+                "committer: DELETE FROM outbox_event",
+                "committer: INSERT INTO outbox_event (stream, event_type, attempt_count) VALUES ('s', 'T', 99)",
+                "committer: UPDATE outbox_relay SET lease_until = now()",
+                "committer: UPDATE outbox_stream SET paused_at = NULL",
+                "writer: INSERT INTO outbox_event (stream, event_type, locked_by) VALUES ('s', 'T', 1)",
                 "relay: UPDATE outbox_event SET payload = 'y'",
                 "relay: UPDATE outbox_event SET headers = '{}'",
                 "relay: UPDATE outbox_event SET event_key = 'other'",

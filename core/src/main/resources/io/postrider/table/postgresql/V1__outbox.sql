@@ -28,6 +28,8 @@ CREATE TABLE outbox_event (
     revision           integer     NOT NULL DEFAULT 0,
     -- When it may be taken. An event that is inserted with a later time becomes WAITING by itself.
     due_at             timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The relay that will send it at its commit, until due_at; then the owner of its shard does.
+    locked_by          bigint,
     attempt_count      integer     NOT NULL DEFAULT 0,
     -- NULL: as the relay's retry policy says.
     max_attempts       integer,
@@ -182,6 +184,7 @@ CREATE TABLE outbox_audit (
 CREATE VIEW outbox_status AS
 SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,
        CASE WHEN e.status IN ('DEAD', 'UNKNOWN') THEN e.status
+            WHEN e.locked_by IS NOT NULL AND e.due_at > clock_timestamp() THEN 'PROCESSING'
             WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'FAILED'
             ELSE 'PENDING' END AS status,
        e.holds, e.due_at, e.attempt_count, e.max_attempts, e.last_attempt_at,
@@ -189,7 +192,8 @@ SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, 
 FROM outbox_event e
 LEFT JOIN outbox_stream st ON st.stream = e.stream
 LEFT JOIN outbox_shard s ON s.relay_group = coalesce(st.relay_group, 'default') AND s.shard = e.shard
-LEFT JOIN outbox_relay r ON r.id = s.owner;
+LEFT JOIN outbox_relay r
+       ON r.id = CASE WHEN e.due_at > clock_timestamp() THEN coalesce(e.locked_by, s.owner) ELSE s.owner END;
 
 -- Makes the partitions of today and the days to come; returns how many were made.
 -- CREATE + ATTACH: unlike PARTITION OF, it does not lock out those who are settling.

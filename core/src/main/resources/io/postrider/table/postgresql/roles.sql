@@ -7,7 +7,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['postrider_writer', 'postrider_relay', 'postrider_operator', 'postrider_viewer'] LOOP
+    FOREACH name IN ARRAY ARRAY['postrider_writer', 'postrider_committer', 'postrider_relay', 'postrider_operator',
+                              'postrider_viewer'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', name);
@@ -16,16 +17,17 @@ BEGIN
             END;
         END IF;
     END LOOP;
-    EXECUTE format('GRANT USAGE ON SCHEMA %I TO postrider_writer, postrider_relay, postrider_operator, postrider_viewer',
-        current_schema());
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO postrider_writer, postrider_committer, postrider_relay,'
+        ' postrider_operator, postrider_viewer', current_schema());
     IF to_regclass('outbox_meta') IS NOT NULL THEN
-        GRANT SELECT ON outbox_meta TO postrider_writer, postrider_relay, postrider_operator, postrider_viewer;
+        GRANT SELECT ON outbox_meta TO postrider_writer, postrider_committer, postrider_relay, postrider_operator,
+            postrider_viewer;
     END IF;
 END $$;
 
 REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_attempt, outbox_relay, outbox_shard,
     outbox_stream, outbox_audit, outbox_status
-    FROM PUBLIC, postrider_writer, postrider_relay, postrider_operator, postrider_viewer;
+    FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_viewer;
 
 -- Writers append, and can neither read what was appended nor change it, nor say what state it is in. due_at: when an
 -- event shall be delivered later. event_id is read to find out that an event is there already.
@@ -34,10 +36,19 @@ GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate
     ON outbox_event TO postrider_writer;
 GRANT SELECT (event_id) ON outbox_event TO postrider_writer;
 
+-- Committers append events that a relay of their own process publishes at the commit: they lease what they insert, for
+-- which they look at what is undelivered, but for what it says.
+GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload, content_type, headers,
+              occurred_at, max_attempts, due_at, status, holds, locked_by)
+    ON outbox_event TO postrider_committer;
+GRANT SELECT (id, event_id, stream, event_key, shard, status, holds, due_at, locked_by)
+    ON outbox_event TO postrider_committer;
+GRANT SELECT ON outbox_relay, outbox_stream TO postrider_committer;
+
 -- Relays deliver: they move rows from state to state and out of the table, and cannot change what an event says.
 GRANT SELECT, DELETE ON outbox_event TO postrider_relay;
-GRANT UPDATE (status, holds, revision, due_at, attempt_count, last_attempt_at, last_error_code, last_error_message,
-              updated_at)
+GRANT UPDATE (status, holds, revision, due_at, locked_by, attempt_count, last_attempt_at, last_error_code,
+              last_error_message, updated_at)
     ON outbox_event TO postrider_relay;
 GRANT INSERT ON outbox_history TO postrider_relay;
 GRANT SELECT, INSERT, DELETE ON outbox_history_overflow, outbox_attempt TO postrider_relay;

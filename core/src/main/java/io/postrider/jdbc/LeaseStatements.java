@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.internal.LeaseSql;
+import io.postrider.relay.Delivery;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+
+/** The statements of the loop that sends events at their commit, over its own connection. For one thread. */
+final class LeaseStatements implements LeaseStore {
+    /** What is left of a lease when a send may be started for the last time: time enough for it to be answered. */
+    private static final Duration SEND_TIME = Duration.ofSeconds(2);
+
+    private final Session session;
+    private final LeaseSql sql;
+    private final EventStatements events;
+    private final Ownership ownership;
+    private final LongSupplier ticker;
+
+    /** @param events over the same session */
+    LeaseStatements(Session session, LeaseSql sql, EventStatements events, Ownership ownership, LongSupplier ticker) {
+        this.session = session;
+        this.sql = sql;
+        this.events = events;
+        this.ownership = ownership;
+        this.ticker = ticker;
+    }
+
+    @Override
+    public Found read(Collection<UUID> ids, Collection<Long> inFlight) {
+        // Before the statement: what it says is left of a lease is counted from then on, which is too early, never too
+        // late.
+        long before = ticker.getAsLong();
+        return session.run("read leased events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
+                statement.setArray(1, EventStatements.array(connection, "int8", inFlight));
+                statement.setLong(2, SEND_TIME.toNanos() / 1000);
+                statement.setLong(3, ownership.member());
+                statement.setArray(4, EventStatements.array(connection, "uuid", ids));
+                try (ResultSet rows = statement.executeQuery()) {
+                    return found(rows, before);
+                }
+            }
+        });
+    }
+
+    private static Found found(ResultSet rows, long before) throws SQLException {
+        List<Delivery> sendable = new ArrayList<>();
+        List<Delivery> barred = new ArrayList<>();
+        Set<String> newStreams = new HashSet<>();
+        while (rows.next()) {
+            long startBy = before + rows.getLong(6) * 1000 - SEND_TIME.toNanos();
+            Delivery delivery = new Delivery(
+                    rows.getLong(1),
+                    rows.getInt(3),
+                    rows.getInt(4),
+                    EventStatements.event(rows),
+                    new LeaseClaim(startBy, rows.getBoolean(17)));
+            (rows.getBoolean(20) ? sendable : barred).add(delivery);
+            if (rows.getBoolean(18)) {
+                newStreams.add(rows.getString(7));
+            }
+        }
+        return new Found(sendable, barred, newStreams);
+    }
+
+    @Override
+    public void settle(List<Delivery> published) {
+        events.settle(published);
+    }
+
+    @Override
+    public void release(Collection<Long> ids) {
+        session.run("release leased events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.release)) {
+                statement.setLong(1, ownership.member());
+                statement.setArray(2, EventStatements.array(connection, "int8", ids));
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    @Override
+    public void releaseAll() {
+        session.run("release leased events", this::releaseAll);
+    }
+
+    private int releaseAll(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql.releaseAll)) {
+            statement.setLong(1, ownership.member());
+            return statement.executeUpdate();
+        }
+    }
+
+    @Override
+    public void register(Set<String> streams) {
+        events.register(streams);
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.relay.Bell.Handed;
+import io.postrider.relay.CommitIntake;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.FeedException;
+import io.postrider.relay.Taken;
+import io.postrider.relay.Verdict;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What this process has committed and leased for itself. It reads rows that it is told of, never looks for any, and gives
+ * back whatever it may not send or could not deliver: the owner of the shard goes on with it, at the latest when the lease
+ * runs out.
+ */
+final class LeasedIntake implements CommitIntake {
+    private static final Logger log = LoggerFactory.getLogger(LeasedIntake.class);
+    /** With so many waiting, an event would not be sent sooner than by the owner of its shard. */
+    private static final int MOST_WAITING = 10_000;
+
+    private final LeaseStore leases;
+    private final Ownership ownership;
+    private final LongSupplier ticker;
+    private final Runnable passedOver;
+
+    private final Queue<Handed> handed = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final LongAdder settled = new LongAdder();
+    private final Deque<Handed> next = new ArrayDeque<>();
+    private final Map<Long, Delivery> taken = new HashMap<>();
+    private final Set<Long> returning = new LinkedHashSet<>();
+
+    LeasedIntake(LeaseStore leases, Ownership ownership, LongSupplier ticker, Runnable passedOver) {
+        this.leases = leases;
+        this.ownership = ownership;
+        this.ticker = ticker;
+        this.passedOver = passedOver;
+    }
+
+    @Override
+    public OptionalLong lessee() {
+        boolean ready = ownership.mayStart(ticker.getAsLong()) && waiting.get() < MOST_WAITING;
+        return ready ? OptionalLong.of(ownership.member()) : OptionalLong.empty();
+    }
+
+    @Override
+    public void handOver(List<Handed> events) {
+        waiting.addAndGet(events.size());
+        handed.addAll(events);
+    }
+
+    @Override
+    public Taken take(Demand demand) {
+        // First, so that what is read next is seen to stand behind it.
+        writeReturns();
+        Set<UUID> asked = asked(demand);
+        if (asked.isEmpty()) {
+            return Taken.nothing();
+        }
+        LeaseStore.Found found = leases.read(asked, taken.keySet());
+        forget(asked);
+        if (!found.newStreams().isEmpty()) {
+            register(found.newStreams());
+        }
+        found.barred().forEach(each -> returning.add(each.id()));
+        found.sendable().forEach(each -> taken.put(each.id(), each));
+        found.sendable().forEach(each -> asked.remove(each.event().id()));
+        if (!asked.isEmpty()) {
+            writeReturnsOrLeaveThem();
+            passedOver.run();
+        }
+        return new Taken(found.sendable(), waiting.get() > 0, Optional.empty());
+    }
+
+    /** What is next, as far as there is room for it; it stays where it is until it has been read. */
+    private Set<UUID> asked(Demand demand) {
+        Set<UUID> asked = new LinkedHashSet<>();
+        long bytes = 0;
+        for (Handed each : next) {
+            asked.add(each.id());
+            bytes += each.bytes();
+        }
+        Handed first;
+        while (asked.size() < demand.rows() && bytes < demand.bytes() && (first = handed.poll()) != null) {
+            next.add(first);
+            asked.add(first.id());
+            bytes += first.bytes();
+        }
+        return asked;
+    }
+
+    private void forget(Set<UUID> asked) {
+        waiting.addAndGet(-next.size());
+        next.clear();
+        // Read along with a later one of its key, and under way since then.
+        taken.values().forEach(each -> asked.remove(each.event().id()));
+    }
+
+    /** What has been read would be forgotten if this failed; the owners of the shards do it as well. */
+    private void register(Set<String> streams) {
+        try {
+            leases.register(streams);
+        } catch (FeedException e) {
+            log.debug("Streams {} were not registered; others will do it", streams, e);
+        }
+    }
+
+    private void writeReturns() {
+        if (!returning.isEmpty()) {
+            leases.release(returning);
+            returning.clear();
+        }
+    }
+
+    private void writeReturnsOrLeaveThem() {
+        try {
+            writeReturns();
+        } catch (FeedException e) {
+            // Written before the next read, or their leases run out.
+            log.debug("Leases were not given back yet", e);
+        }
+    }
+
+    @Override
+    public void settle(List<Delivery> published) {
+        leases.settle(published);
+        settled.add(published.size());
+        published.forEach(each -> taken.remove(each.id(), each));
+    }
+
+    /** Gives them back: whoever owns their shard tries once more, and judges. */
+    @Override
+    public List<Verdict> verdict(List<Verdict> verdicts) {
+        release(verdicts.stream().map(Verdict::delivery).toList());
+        writeReturns();
+        return List.of();
+    }
+
+    @Override
+    public void release(List<Delivery> deliveries) {
+        for (Delivery each : deliveries) {
+            if (taken.remove(each.id(), each)) {
+                returning.add(each.id());
+            }
+        }
+    }
+
+    @Override
+    public int size() {
+        return taken.size();
+    }
+
+    @Override
+    public long settledCount() {
+        return settled.sum();
+    }
+
+    @Override
+    public void close() {
+        try {
+            leases.releaseAll();
+        } catch (FeedException e) {
+            log.debug("Leases could not be given back and run out by themselves", e);
+        } finally {
+            leases.close();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Where commits of this process are taken in to be sent at once. While the destination of a stream does not answer, its
+ * events are better left to the relay that will try it; where no loop of this process does, one event in a while is the
+ * trial. Thread-safe.
+ */
+final class CommitDesk implements Bell.Hearer {
+    private static final long TRY_EVERY = Duration.ofSeconds(1).toNanos();
+
+    private final CommitIntake intake;
+    private final Gates gates;
+    private final List<Loop> searching;
+    private final Loop sending;
+    private final LongSupplier ticker;
+    private final AtomicLong tryAt;
+    private volatile boolean open = true;
+
+    /**
+     * @param searching the loops of this relay that look for events, and try closed gates
+     * @param sending the loop of the intake
+     */
+    CommitDesk(CommitIntake intake, Gates gates, List<Loop> searching, Loop sending, LongSupplier ticker) {
+        this.intake = intake;
+        this.gates = gates;
+        this.searching = List.copyOf(searching);
+        this.sending = sending;
+        this.ticker = ticker;
+        this.tryAt = new AtomicLong(ticker.getAsLong());
+    }
+
+    /** Whether it takes anything in; what was leased before may still be handed over. */
+    void open(boolean open) {
+        this.open = open;
+    }
+
+    @Override
+    public void rung() {
+        searching.forEach(Loop::ring);
+    }
+
+    @Override
+    public OptionalLong lessee(String stream) {
+        return open && (!gates.isClosed(stream) || isTrial()) ? intake.lessee() : OptionalLong.empty();
+    }
+
+    @Override
+    public void handedOver(List<Bell.Handed> events) {
+        intake.handOver(events);
+        sending.ring();
+    }
+
+    private boolean isTrial() {
+        long due = tryAt.get();
+        long now = ticker.getAsLong();
+        return searching.isEmpty() && now - due >= 0 && tryAt.compareAndSet(due, now + TRY_EVERY);
+    }
+}

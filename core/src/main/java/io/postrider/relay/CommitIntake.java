@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Takes what this process has just committed and leased for itself. {@link #lessee} and {@link #handOver} are for any
+ * thread, the rest for that of its loop.
+ *
+ * <p>It writes no verdicts: what fails is given back, and the owner of its shard tries and judges it.
+ */
+public interface CommitIntake extends Intake {
+
+    /** In whose name events may be leased now; empty while this relay is not sure of its own place, or has enough. */
+    OptionalLong lessee();
+
+    /** These were committed; what of them is leased will be taken next. */
+    void handOver(List<Bell.Handed> events);
+
+    /** How many were delivered at their commit and settled. */
+    long settledCount();
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.testkit.KafkaServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** T05: applications that publish on commit die, and their broker does. */
+class PublishOnCommitFaultsTest {
+    /** Five seconds of lease, and what a loaded machine needs to look. */
+    private static final Duration LATEST = Duration.ofSeconds(12);
+
+    @ParameterizedTest
+    @Tag("T05")
+    @DisplayName("Writer dies after its commit")
+    @ValueSource(
+            strings = {
+                "before-hand_over-300",
+                "after-hand_over-300",
+                "before-read_leases-100",
+                "after-read_leases-100",
+                "before-send-300",
+                "after-send-300",
+                "before-answer-300",
+                "after-answer-300",
+                "before-settle-60",
+                "after-settle-60"
+            })
+    void whatADeadWriterCommittedIsDeliveredWhenItsLeaseHasRunOut(String failpoint) {
+        try (Rig rig = Rig.on(SharedServers.get(), "T05 " + failpoint)) {
+            RelayChild relay = rig.start(rig.quickRelay("relay")).awaitStarted();
+            RelayChild writer =
+                    rig.start(rig.application("writer", 300).withoutShards().halt(Failpoint.parse(failpoint)));
+            writer.awaitDeath();
+            Instant death = Instant.now();
+            rig.fault("died " + failpoint);
+            long sentAtTheirCommit = rig.number("SELECT count(*) FROM outbox_history WHERE settled_by = 'writer'");
+            rig.assertSound(64);
+            Duration took = Duration.between(death, rig.lastSettled());
+            rig.figure(sentAtTheirCommit + " sent at their commit");
+            rig.figure("the last one delivered after", took);
+            assertThat(sentAtTheirCommit).isPositive();
+            assertThat(took).isLessThanOrEqualTo(LATEST);
+            assertThat(relay.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    @Tag("T05")
+    @Tag("sample")
+    @DisplayName("Writer dies after its commit")
+    void threeApplicationsKeepTheOrderOfHotKeysThroughARestartOfTheBrokerAndADeath() {
+        try (KafkaServer kafka = SharedServers.kafka();
+                Rig rig = Rig.on(new Rig.Servers(SharedServers.get().postgres(), kafka), "T05 three applications")) {
+            List<RelayChild> applications = List.of(
+                    rig.start(rig.application("one", 150)),
+                    rig.start(rig.application("two", 150)),
+                    rig.start(rig.application("three", 150)));
+            applications.forEach(RelayChild::awaitStarted);
+            Rig.await("events arrive", () -> rig.log().distinct() > 1_000);
+            kafka.kill();
+            Rig.pause(Duration.ofSeconds(1));
+            kafka.startAgain();
+            rig.fault("broker restarted");
+            long before = rig.log().distinct();
+            Rig.await("events arrive again", () -> rig.log().distinct() > before + 1_000);
+            applications.get(2).kill();
+            rig.fault("one killed");
+            long then = rig.log().distinct();
+            Rig.await("events arrive still", () -> rig.log().distinct() > then + 500);
+            long onCommit = applications.get(0).stop().onCommit()
+                    + applications.get(1).stop().onCommit();
+            rig.start(rig.quickRelay("last")).awaitStarted();
+            rig.assertSound(2_000);
+            rig.figure(onCommit + " sent at their commit");
+            assertThat(onCommit).isPositive();
+            assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+        }
+    }
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.OutboxEvent;
+import io.postrider.internal.LeaseSql;
+import io.postrider.relay.Bell;
+import io.postrider.relay.Delivery;
+import io.postrider.table.TableNames;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who may send an event at its commit, and when it falls to the owner of its shard. */
+class LeaseRaceTest {
+    private static final TestDatabase database = TestDatabase.migrated();
+    private static final String STATE = "status, holds, revision, attempt_count, coalesce(locked_by::text, 'free')";
+
+    private Party owner;
+    private Writer writer;
+
+    /** A process that writes, and has a relay without shards that sends at the commit. */
+    private static final class Writer implements AutoCloseable {
+        final Party relay;
+        final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+        final LeaseStatements leases;
+
+        Writer(String name) {
+            this(name, "default");
+        }
+
+        Writer(String name, String group) {
+            relay = Party.joining(database, name, group);
+            outbox.bell().onRing(new Bell.Hearer() {
+                @Override
+                public void rung() {}
+
+                @Override
+                public OptionalLong lessee(String stream) {
+                    return OptionalLong.of(relay.member());
+                }
+            });
+            Session session = new Session(database.dataSource(), Duration.ofSeconds(30));
+            leases = new LeaseStatements(
+                    session,
+                    new LeaseSql(TableNames.ofDefaults()),
+                    new EventStatements(session, Party.SQL, Party.settings(group), name, relay.ownership),
+                    relay.ownership,
+                    System::nanoTime);
+        }
+
+        OutboxEvent append(String key) {
+            OutboxEvent event = OutboxEvent.of("s", "T").key(key).json("{}").build();
+            outbox.transact(tx -> tx.append(event));
+            return event;
+        }
+
+        List<Long> sendable(OutboxEvent... events) {
+            return Party.ids(read(events).sendable());
+        }
+
+        LeaseStore.Found read(OutboxEvent... events) {
+            List<UUID> ids = Arrays.stream(events).map(OutboxEvent::id).toList();
+            return leases.read(ids, Set.of());
+        }
+
+        @Override
+        public void close() {
+            relay.close();
+            leases.close();
+        }
+    }
+
+    @BeforeEach
+    void join() {
+        database.clear();
+        owner = Party.owning(database, "owner");
+        writer = new Writer("writer");
+    }
+
+    @AfterEach
+    void close() {
+        writer.close();
+        owner.close();
+    }
+
+    @Test
+    void theOwnerOfTheShardLeavesALeasedEventAndWhatIsBehindItAlone() {
+        long leased = id(writer.append("k"));
+        long behind = database.event("s", "k");
+        long other = database.event("s", database.neighbourOf("k"));
+        assertThat(state(leased)).isEqualTo("WAITING,t,0,0," + writer.relay.member());
+        assertThat(owner.readIds()).containsExactly(other);
+        expire(leased);
+        assertThat(owner.readIds(other)).containsExactly(leased);
+        owner.events.settle(owner.read());
+        assertThat(owner.readIds()).containsExactly(behind);
+    }
+
+    @Test
+    void severalOfAKeyAreLeasedByTheSameProcess() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("k");
+        assertThat(writer.sendable(first, second)).containsExactly(id(first), id(second));
+    }
+
+    @Test
+    void nothingIsLeasedBehindAnEventThatIsNotLeasedByTheSameProcess() {
+        try (Writer another = new Writer("another")) {
+            another.append("leased by another");
+            writer.append("lease ran out");
+            expire(database.number("SELECT max(id) FROM outbox_event"));
+            database.event("s", "pending");
+            database.event("s", "retrying", "status = 'WAITING', holds = true, due_at = now() + interval '1 hour'");
+            database.event("s", "dead", "status = 'DEAD', holds = true");
+            for (String key : List.of("leased by another", "lease ran out", "pending", "retrying", "dead")) {
+                assertThat(state(id(writer.append(key)))).as(key).isEqualTo("PENDING,f,0,0,free");
+            }
+        }
+    }
+
+    @Test
+    void whatHoldsNobodyDoesNotStandInTheWay() {
+        database.event("s", "k", "status = 'DEAD'");
+        database.event("s", "k", "status = 'WAITING', due_at = now() + interval '1 hour'");
+        database.event("another stream", "k");
+        database.event("s", database.neighbourOf("k"));
+        assertThat(isLeased(writer.append("k"))).isTrue();
+    }
+
+    @Test
+    void behindALongBacklogOfItsShardAnEventIsNotLeased() {
+        database.execute("INSERT INTO outbox_event (stream, event_key, event_type) SELECT 's', '"
+                + database.neighbourOf("k") + "', 'T' FROM generate_series(1, 100)");
+        assertThat(isLeased(writer.append("k"))).isFalse();
+        database.execute("DELETE FROM outbox_event WHERE id = (SELECT min(id) FROM outbox_event)");
+        database.execute("DELETE FROM outbox_event WHERE event_key = 'k'");
+        assertThat(isLeased(writer.append("k"))).isTrue();
+    }
+
+    @Test
+    void anEventWithoutAKeyIsLeasedWhateverElseIsThere() {
+        OutboxEvent event = OutboxEvent.of("s", "T").build();
+        database.event("s", null);
+        writer.outbox.transact(tx -> tx.append(event));
+        assertThat(state(id(event))).isEqualTo("WAITING,f,0,0," + writer.relay.member());
+        assertThat(writer.sendable(event)).containsExactly(id(event));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE})
+    void underAFixedSnapshotNothingIsLeased(int isolation) throws Exception {
+        OutboxEvent event = OutboxEvent.of("s", "T").key("k").build();
+        writer.outbox.transact(tx -> {
+            tx.connection().setTransactionIsolation(isolation);
+            tx.append(event);
+            tx.connection().commit();
+            tx.connection().setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        });
+        assertThat(isLeased(event)).isFalse();
+    }
+
+    @Test
+    void aDelayedEventIsNotLeased() {
+        OutboxEvent event =
+                OutboxEvent.of("s", "T").key("k").delay(Duration.ofHours(1)).build();
+        writer.outbox.transact(tx -> tx.append(event));
+        assertThat(state(id(event))).isEqualTo("WAITING,f,0,0,free");
+    }
+
+    @Test
+    void aPausedStreamOneOfAnotherGroupAndARelayWithoutAPlaceGetNoLease() {
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at) VALUES ('s', 'default', now())");
+        assertThat(isLeased(writer.append("k"))).isFalse();
+        database.execute("DELETE FROM outbox_event; UPDATE outbox_stream SET paused_at = NULL, relay_group = 'others'");
+        assertThat(isLeased(writer.append("k"))).isFalse();
+        database.execute("DELETE FROM outbox_event; DELETE FROM outbox_stream");
+        assertThat(isLeased(writer.append("k"))).isTrue();
+        database.execute("UPDATE outbox_relay SET lease_until = now() - interval '1 s'");
+        assertThat(isLeased(writer.append("j"))).isFalse();
+        try (Writer grouped = new Writer("grouped", "others")) {
+            assertThat(isLeased(grouped.append("i"))).isFalse();
+        }
+    }
+
+    @Test
+    void whoIsHandedOverFirstBringsTheOlderOnesOfItsKeyAlong() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("k");
+        OutboxEvent other = writer.append("other");
+        assertThat(writer.sendable(second)).containsExactly(id(first), id(second));
+        assertThat(writer.sendable(other)).containsExactly(id(other));
+    }
+
+    @Test
+    void behindAnOlderEventThatWasCommittedLateNothingIsSent() throws Exception {
+        OutboxEvent late = OutboxEvent.of("s", "T").key("k").build();
+        try (OpenTransaction other = database.begin()) {
+            writer.outbox.on(other.connection()).append(late);
+            OutboxEvent first = writer.append("k");
+            assertThat(writer.sendable(first)).containsExactly(id(first));
+            other.commit();
+            LeaseStore.Found found = writer.read(first);
+            assertThat(found.sendable()).isEmpty();
+            assertThat(Party.ids(found.barred())).containsExactly(id(first));
+            writer.leases.release(List.of(id(first)));
+            assertThat(owner.readIds()).containsExactly(id(late), id(first));
+        }
+    }
+
+    @Test
+    void behindAnOlderOneThatWasGivenBackNothingIsSent() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("k");
+        OutboxEvent third = writer.append("k");
+        writer.leases.release(List.of(id(second)));
+        assertThat(writer.sendable(third)).containsExactly(id(first));
+        assertThat(owner.readIds()).isEmpty();
+    }
+
+    @Test
+    void aLeaseThatEndsSoonIsNotUsedAnyMore() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("k");
+        database.execute("UPDATE outbox_event SET due_at = clock_timestamp() + interval '1 s' WHERE id = " + id(first));
+        assertThat(writer.sendable(second)).isEmpty();
+        assertThat(owner.readIds()).isEmpty();
+    }
+
+    @Test
+    void aSendMayBeStartedAsLongAsTwoSecondsOfTheLeaseAreLeft() {
+        OutboxEvent event = writer.append("k");
+        long before = System.nanoTime();
+        Delivery delivery = writer.read(event).sendable().get(0);
+        long after = System.nanoTime();
+        long lease = TimeUnit.SECONDS.toNanos(5);
+        long startBy = ((LeaseClaim) delivery.claim()).startBy();
+        // The lease began with the INSERT, which was before the read.
+        assertThat(startBy - before).isLessThan(lease - TimeUnit.SECONDS.toNanos(2) + (after - before));
+        assertThat(delivery.claim().mayStart(startBy - 1)).isTrue();
+        assertThat(delivery.claim().mayStart(startBy)).isFalse();
+    }
+
+    @Test
+    void onlyTheLesseeReadsAndReleases() {
+        OutboxEvent event = writer.append("k");
+        try (Writer another = new Writer("another")) {
+            assertThat(another.sendable(event)).isEmpty();
+            another.leases.release(List.of(id(event)));
+            another.leases.releaseAll();
+        }
+        assertThat(isLeased(event)).isTrue();
+        database.execute(
+                "UPDATE outbox_relay SET lease_until = now() - interval '1 s' WHERE id = " + writer.relay.member());
+        assertThat(writer.sendable(event)).isEmpty();
+    }
+
+    @Test
+    void whatWasGivenBackIsAsIfItHadBeenAppendedWithoutALease() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("j");
+        writer.leases.releaseAll();
+        assertThat(state(id(first))).isEqualTo("PENDING,f,0,0,free");
+        assertThat(owner.readIds()).containsExactly(id(first), id(second));
+    }
+
+    /** Around the end of the lease: the owner judges it, the lessee does not know yet and gives it back. */
+    @Test
+    void aLateReleaseDoesNotUndoAVerdict() throws Exception {
+        OutboxEvent event = writer.append("k");
+        expire(id(event));
+        List<Delivery> taken = owner.read();
+        database.execute("UPDATE outbox_event SET due_at = clock_timestamp() + interval '5 s'");
+        try (OpenTransaction judging = database.begin()) {
+            assertThat(owner.in(judging).retry(taken, Duration.ofHours(1))).hasSize(1);
+            Background<Boolean> releasing = Background.start(() -> {
+                writer.leases.releaseAll();
+                return true;
+            });
+            judging.awaitSomebodyBlocked();
+            judging.commit();
+            assertThat(releasing.get()).isTrue();
+        }
+        assertThat(state(id(event))).isEqualTo("WAITING,t,1,1,free");
+    }
+
+    @Test
+    void aLateSuccessOfTheLesseeIsStillAFact() {
+        OutboxEvent event = writer.append("k");
+        List<Delivery> sent = writer.read(event).sendable();
+        expire(id(event));
+        assertThat(owner.readIds()).containsExactly(id(event));
+        writer.leases.settle(sent);
+        assertThat(database.number("SELECT count(*) FROM outbox_event")).isZero();
+        assertThat(database.number("SELECT count(*) FROM outbox_history")).isEqualTo(1);
+    }
+
+    @Test
+    void peopleSeeWhoIsAtIt() {
+        writer.append("k");
+        assertThat(database.column("SELECT status || ' by ' || relay FROM outbox_status"))
+                .containsExactly("PROCESSING by writer");
+        expire(database.number("SELECT id FROM outbox_event"));
+        assertThat(database.column("SELECT status || ' by ' || relay FROM outbox_status"))
+                .containsExactly("PENDING by owner");
+    }
+
+    private static void expire(long id) {
+        database.execute("UPDATE outbox_event SET due_at = clock_timestamp() WHERE id = " + id);
+    }
+
+    private static long id(OutboxEvent event) {
+        return database.number("SELECT id FROM outbox_event WHERE event_id = '" + event.id() + "'");
+    }
+
+    private static String state(long id) {
+        return database.row(id, STATE);
+    }
+
+    private static boolean isLeased(OutboxEvent event) {
+        return !state(id(event)).endsWith("free");
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postrider.OutboxEvent;
+import io.postrider.internal.LeaseSql;
+import io.postrider.relay.Bell;
+import io.postrider.relay.Bell.Handed;
+import io.postrider.relay.Delivery;
+import io.postrider.relay.Demand;
+import io.postrider.relay.FeedException;
+import io.postrider.relay.Outcome;
+import io.postrider.relay.Taken;
+import io.postrider.relay.Verdict;
+import io.postrider.table.TableNames;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is handed over at a commit is read once, in order, and given back if it cannot be sent. */
+class LeasedIntakeTest {
+    private static final TestDatabase database = TestDatabase.migrated();
+    private static final Demand ALL = Demand.of(1_000, Long.MAX_VALUE, Set.of());
+
+    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+    private final AtomicBoolean broken = new AtomicBoolean();
+    private final AtomicInteger passedOver = new AtomicInteger();
+    private final List<Handed> handed = new ArrayList<>();
+    private Party relay;
+    private LeasedIntake intake;
+
+    @BeforeEach
+    void join() {
+        database.clear();
+        relay = Party.joining(database, "relay");
+        relay.ownership.renewed(Long.MAX_VALUE / 2);
+        Session session = new Session(FailingSource.of(database.dataSource(), broken::get), Duration.ofSeconds(30));
+        LeaseStatements leases = new LeaseStatements(
+                session,
+                new LeaseSql(TableNames.ofDefaults()),
+                new EventStatements(session, Party.SQL, Party.settings("default"), "relay", relay.ownership),
+                relay.ownership,
+                System::nanoTime);
+        intake = new LeasedIntake(leases, relay.ownership, () -> 0, passedOver::incrementAndGet);
+        outbox.bell().onRing(new Bell.Hearer() {
+            @Override
+            public void rung() {}
+
+            @Override
+            public OptionalLong lessee(String stream) {
+                return intake.lessee();
+            }
+
+            @Override
+            public void handedOver(List<Handed> events) {
+                handed.addAll(events);
+            }
+        });
+    }
+
+    @AfterEach
+    void close() {
+        broken.set(false);
+        intake.close();
+        relay.close();
+    }
+
+    @Test
+    void whatIsHandedOverIsTakenOnce() {
+        append("k", "a");
+        append("k", "b");
+        intake.handOver(handed);
+        assertThat(types(intake.take(ALL))).containsExactly("a", "b");
+        intake.handOver(handed);
+        assertThat(types(intake.take(ALL))).isEmpty();
+        assertThat(passedOver).hasValue(0);
+        assertThat(intake.size()).isEqualTo(2);
+    }
+
+    @Test
+    void noMoreIsTakenThanThereIsRoomFor() {
+        for (String type : List.of("a", "b", "c", "d")) {
+            append(type, type);
+        }
+        intake.handOver(handed);
+        Taken two = intake.take(Demand.of(2, Long.MAX_VALUE, Set.of()));
+        assertThat(types(two)).containsExactly("a", "b");
+        assertThat(two.more()).isTrue();
+        // Each has two bytes: the second is too much, but one is always allowed.
+        assertThat(types(intake.take(Demand.of(2, 1, Set.of())))).containsExactly("c");
+        Taken last = intake.take(ALL);
+        assertThat(types(last)).containsExactly("d");
+        assertThat(last.more()).isFalse();
+    }
+
+    @Test
+    void theOtherLoopsAreToldOfWhatWasNotLeasedAndOfNothingElse() {
+        append("k", "leased");
+        database.event("s", "other");
+        append("other", "plain");
+        intake.handOver(handed.subList(0, 1));
+        intake.take(ALL);
+        assertThat(passedOver).hasValue(0);
+        intake.handOver(handed.subList(1, 2));
+        assertThat(types(intake.take(ALL))).isEmpty();
+        assertThat(passedOver).hasValue(1);
+    }
+
+    @Test
+    void whatCouldNotBeReadIsReadTheNextTime() {
+        append("k", "a");
+        intake.handOver(handed);
+        broken.set(true);
+        assertThatThrownBy(() -> intake.take(ALL)).isInstanceOf(FeedException.class);
+        broken.set(false);
+        assertThat(types(intake.take(ALL))).containsExactly("a");
+    }
+
+    @Test
+    void whatIsGivenBackIsWrittenBeforeAnythingMoreIsRead() {
+        append("k", "a");
+        append("k", "b");
+        intake.handOver(handed.subList(0, 1));
+        intake.release(intake.take(ALL).deliveries());
+        intake.handOver(handed.subList(1, 2));
+        broken.set(true);
+        assertThatThrownBy(() -> intake.take(ALL)).isInstanceOf(FeedException.class);
+        broken.set(false);
+        assertThat(types(intake.take(ALL))).isEmpty();
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE status = 'PENDING'"))
+                .isEqualTo(2);
+        assertThat(passedOver).hasValue(1);
+    }
+
+    @Test
+    void whatFailsIsGivenBackWithoutAnAttempt() {
+        append("k", "a");
+        intake.handOver(handed);
+        List<Delivery> taken = intake.take(ALL).deliveries();
+        List<Verdict> verdicts = List.of(new Verdict(taken.get(0), new Outcome.Dead("BAD", "bad")));
+        broken.set(true);
+        assertThatThrownBy(() -> intake.verdict(verdicts)).isInstanceOf(FeedException.class);
+        broken.set(false);
+        assertThat(intake.verdict(verdicts)).isEmpty();
+        assertThat(database.column("SELECT status || attempt_count FROM outbox_event"))
+                .containsExactly("PENDING0");
+        assertThat(intake.size()).isZero();
+    }
+
+    @Test
+    void withTenThousandWaitingNothingMoreIsLeased() {
+        append("k", "a");
+        for (int i = 0; i < 9_999; i++) {
+            intake.handOver(handed);
+        }
+        assertThat(intake.lessee()).isPresent();
+        intake.handOver(handed);
+        assertThat(intake.lessee()).isEmpty();
+    }
+
+    @Test
+    void aRelayThatIsNotSureOfItsPlaceLeasesNothing() {
+        assertThat(intake.lessee()).hasValue(relay.member());
+        relay.ownership.renewed(-1);
+        assertThat(intake.lessee()).isEmpty();
+    }
+
+    private void append(String key, String type) {
+        outbox.transact(
+                tx -> tx.append(OutboxEvent.of("s", type).key(key).json("{}").build()));
+    }
+
+    private static List<String> types(Taken taken) {
+        return taken.deliveries().stream().map(each -> each.event().type()).toList();
+    }
+}
