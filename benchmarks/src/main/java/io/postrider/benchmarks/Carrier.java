@@ -22,4 +22,7 @@ interface Carrier extends AutoCloseable {
     /** Called after each round. */
     @Override
     void close();
+
+    /** Called after the last round. */
+    default void end() {}
 }

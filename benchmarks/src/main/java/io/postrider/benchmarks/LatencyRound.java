@@ -52,6 +52,11 @@ final class LatencyRound implements Variant {
         }
     }
 
+    @Override
+    public void close() {
+        carrier.end();
+    }
+
     private Map<String, Long> commit(int events) throws Exception {
         Map<String, Long> committedAt = new LinkedHashMap<>();
         try (Connection connection = rig.dataSource().getConnection();

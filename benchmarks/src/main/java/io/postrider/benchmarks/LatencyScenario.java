@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /** How long after the commit a consumer has the event. */
 final class LatencyScenario implements Scenario {
-    private static final List<String> VARIANTS = List.of("bare", "publish-on-commit", "wake-up", "poll");
+    private static final List<String> VARIANTS = List.of("bare", "publish-on-commit", "wake-up", "notify", "poll");
 
     private final Options options;
     private final List<String> wanted;
@@ -24,16 +24,19 @@ final class LatencyScenario implements Scenario {
         int rate = options.number("rate", 200);
         rig.sql(Business.TABLE);
         List<Variant> variants = new ArrayList<>();
-        wanted.forEach(name -> variants.add(new LatencyRound(
-                rig,
-                name.equals("bare")
-                        ? new BareCarrier(rig)
-                        : new RelayCarrier(
-                                rig,
-                                RelayCarrier.How.valueOf(
-                                        name.toUpperCase(Locale.ROOT).replace('-', '_'))),
-                rate)));
+        wanted.forEach(name -> variants.add(new LatencyRound(rig, carrier(rig, name), rate)));
         Results results = new Results("latency", LatencyRound.METRIC, wanted, List.of("bare"));
         return new Rounds(options.rounds(), Math.min(events, rate * 3), events).run(variants, results, progress);
+    }
+
+    private static Carrier carrier(Rig rig, String name) {
+        return switch (name) {
+            case "bare" -> new BareCarrier(rig);
+            case "notify" -> new NotifyCarrier(rig);
+            default ->
+                new RelayCarrier(
+                        rig,
+                        RelayCarrier.How.valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_')));
+        };
     }
 }

@@ -2,6 +2,8 @@
 package io.postrider.benchmarks;
 
 import io.postrider.jdbc.StreamSettings.History;
+import io.postrider.postgres.CommitSignal;
+import io.postrider.relay.Bell;
 import io.postrider.relay.Relay;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -36,10 +38,15 @@ public final class RelayMain {
         int round = 0;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (line.equals(START)) {
+                Bell bell = new Bell();
                 Relay relay = Relays.build(dataSource, args[1], History.valueOf(args[2]))
                         .loops(Integer.parseInt(args[3]))
+                        .wokenBy(bell)
                         .build();
-                try (relay) {
+                CommitSignal signal =
+                        CommitSignal.of(dataSource, bell).onlyReceives().start();
+                try (relay;
+                        signal) {
                     relay.start();
                     watchUntilStop(relay, in);
                 }

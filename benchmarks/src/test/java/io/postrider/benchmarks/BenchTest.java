@@ -69,7 +69,9 @@ class BenchTest {
     @Test
     void latencyComparesOursWithSendingAfterTheCommit() throws Exception {
         List<Map<String, String>> rows = run("latency", "--events", "100", "--rate", "500", "--rounds", "1", "--json");
-        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("bare", "wake-up", "poll");
+        assertThat(rows)
+                .extracting(row -> row.get("variant"))
+                .containsExactly("bare", "publish-on-commit", "wake-up", "notify", "poll");
         assertThat(rows).allSatisfy(row -> assertThat(row).containsKeys("p50_ms", "p99_ms", "min", "max"));
         assertThat(rows.get(1)).containsKey("ratio_to_bare");
     }

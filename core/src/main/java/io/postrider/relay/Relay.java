@@ -88,7 +88,8 @@ public final class Relay implements AutoCloseable {
 
     private CommitDesk openDesk(Membership joined) {
         List<Loop> searching = loops.stream().map(each -> each.loop).toList();
-        CommitIntake intake = joined.commits(() -> searching.forEach(Loop::ring));
+        // Also for others who hear the bell, and tell relays elsewhere.
+        CommitIntake intake = joined.commits(settings.bell()::ring);
         LoopThread sending = new LoopThread(settings.name() + "-commits", intake);
         loops.add(sending);
         CommitDesk opened = new CommitDesk(intake, gates, searching, sending.loop, System::nanoTime);
