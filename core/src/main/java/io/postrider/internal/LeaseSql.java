@@ -15,6 +15,7 @@ public final class LeaseSql {
     public final String read;
     public final String release;
     public final String releaseAll;
+    public final String isReadOnly = "SELECT current_setting('transaction_read_only')::boolean";
 
     public LeaseSql(TableNames tables) {
         append = with(tables, APPEND);

@@ -63,7 +63,8 @@ public final class Sql {
             """;
 
     /**
-     * What the owner of these shards may send now, and one last row about the shards themselves.
+     * What the owner of these shards may send now, and one last row about the shards themselves. A server that takes no
+     * writes, a standby or a primary that was demoted, gives nothing and says so.
      *
      * <p>Always from the beginning: rows that were committed late, requeued or resumed are found at once and in order.
      * What is in flight is left out by its id, what stands behind a held row by its key; both in hashed form, since an
@@ -86,7 +87,7 @@ public final class Sql {
                 SELECT s.shard, s.epoch
                 FROM asked a
                 JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
-                WHERE NOT pg_is_in_recovery()
+                WHERE NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean
                   AND EXISTS (SELECT FROM {relay} r WHERE r.id = a.me AND r.lease_until > a.now)
                 ORDER BY (s.shard - a.first_shard) & 255
             ),
@@ -180,7 +181,8 @@ public final class Sql {
                        SELECT d.event_id::text FROM {event} d
                        WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
                        ORDER BY d.id LIMIT 1) END AS gap,
-                   NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros
+                   NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
+                   NULL::boolean AS read_only
             -- Never cut before the first, however large it is.
             FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
@@ -192,7 +194,8 @@ public final class Sql {
                         SELECT e.due_at FROM {event} e
                         WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT now FROM asked)
                         ORDER BY e.due_at LIMIT 1) w
-                    WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING'))
+                    WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING')),
+                   current_setting('transaction_read_only')::boolean
             """;
 
     /**

@@ -208,6 +208,9 @@ final class EventStatements implements EventStore {
                 holding.addAll(shards(rows.getArray(21)));
                 long micros = rows.getLong(22);
                 due = rows.wasNull() ? Optional.empty() : Optional.of(micros);
+                if (rows.getBoolean(23)) {
+                    throw Session.readOnly();
+                }
             } else {
                 ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
                 deliveries.add(new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim));

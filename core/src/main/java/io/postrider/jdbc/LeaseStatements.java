@@ -48,10 +48,24 @@ final class LeaseStatements implements LeaseStore {
                 statement.setLong(3, ownership.member());
                 statement.setArray(4, EventStatements.array(connection, "uuid", ids));
                 try (ResultSet rows = statement.executeQuery()) {
-                    return found(rows, before);
+                    Found found = found(rows, before);
+                    if (found.sendable().isEmpty() && found.barred().isEmpty()) {
+                        checkThatItTakesWrites(connection);
+                    }
+                    return found;
                 }
             }
         });
+    }
+
+    /** Where nothing is found of what was just committed, the connection may lead to a server that was demoted. */
+    private void checkThatItTakesWrites(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql.isReadOnly);
+                ResultSet rows = statement.executeQuery()) {
+            if (rows.next() && rows.getBoolean(1)) {
+                throw Session.readOnly();
+            }
+        }
     }
 
     private static Found found(ResultSet rows, long before) throws SQLException {

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * transaction. For one thread.
  */
 final class Session implements AutoCloseable {
+    /** read_only_sql_transaction: what PostgreSQL answers to a write on a standby or a demoted primary. */
+    private static final String READ_ONLY = "25006";
+
     /** One statement and what it brings. */
     @FunctionalInterface
     interface Work<T> {
@@ -30,10 +33,21 @@ final class Session implements AutoCloseable {
         this.timeout = timeout;
     }
 
+    /** For one who finds out by reading. */
+    static SQLException readOnly() {
+        return new SQLException(
+                "the server takes no writes: it is a standby, or was demoted. If the URL names several hosts, add"
+                        + " targetServerType=primary",
+                READ_ONLY);
+    }
+
     <T> T run(String what, Work<T> work) {
         try {
             return work.on(open());
         } catch (SQLException e) {
+            if (READ_ONLY.equals(e.getSQLState())) {
+                end();
+            }
             // After an error nothing is certain about the connection, and a new one costs little.
             close();
             throw new FeedException("Could not " + what + ": " + Discretion.firstLine(e), e);
@@ -49,6 +63,17 @@ final class Session implements AutoCloseable {
             open.setNetworkTimeout(Runnable::run, (int) timeout.toMillis());
         }
         return open;
+    }
+
+    /** A pool would hand the same connection out again, which works but leads to the wrong server. */
+    private void end() {
+        try {
+            if (connection != null) {
+                connection.abort(Runnable::run);
+            }
+        } catch (SQLException e) {
+            // It is given up either way.
+        }
     }
 
     @Override

@@ -2,9 +2,11 @@
 package io.postrider.faults;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What a {@link RelayProcess} is told. Immutable. */
@@ -24,6 +26,14 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
 
     public RelaySetup {
         options = Map.copyOf(options);
+    }
+
+    /** Reaches its database on these ports of this machine, whichever of them takes writes. */
+    public RelaySetup at(int... ports) {
+        String hosts =
+                Arrays.stream(ports).mapToObj(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
+        String choice = ports.length > 1 ? "&targetServerType=primary&hostRecheckSeconds=1" : "";
+        return new RelaySetup(name, url.replaceFirst("127.0.0.1:[0-9]+", hosts) + choice, bootstrapServers, options);
     }
 
     /** How long a silent relay keeps its shards; the product's default unless given. */

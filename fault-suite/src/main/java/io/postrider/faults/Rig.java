@@ -72,11 +72,11 @@ public final class Rig implements AutoCloseable {
     /** What a rig stands on. */
     public record Servers(PostgresServer postgres, KafkaServer kafka) {}
 
-    private Rig(String test, Servers servers, Map<String, String> topicSettings) {
+    private Rig(String test, Servers servers, PostgresServer.Database database, Map<String, String> topicSettings) {
         this.test = test;
         this.servers = servers;
         this.seed = Long.getLong("faults.seed", System.nanoTime() & 0xffffff);
-        this.database = servers.postgres().createDatabase();
+        this.database = database;
         this.stream = "ledger-" + TOPICS.incrementAndGet();
         Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
         this.ledger = Ledger.create(database.dataSource());
@@ -87,12 +87,17 @@ public final class Rig implements AutoCloseable {
 
     /** A rig with a database and a topic of its own on these servers. */
     public static Rig on(Servers servers, String test) {
-        return new Rig(test, servers, Map.of());
+        return on(servers, test, Map.of());
+    }
+
+    /** A rig with this empty database of the server, as it is reached by all: straight, or through something. */
+    public static Rig on(Servers servers, PostgresServer.Database database, String test) {
+        return new Rig(test, servers, database, Map.of());
     }
 
     /** The same, with settings of the topic such as {@code max.message.bytes}. */
     public static Rig on(Servers servers, String test, Map<String, String> topicSettings) {
-        return new Rig(test, servers, topicSettings);
+        return new Rig(test, servers, servers.postgres().createDatabase(), topicSettings);
     }
 
     /** What random choices are drawn from: the system property {@code faults.seed}, else another each time. */

@@ -87,6 +87,12 @@ final class Catalogue {
 
         @Override
         public synchronized void executionFinished(TestIdentifier test, TestExecutionResult result) {
+            if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
+                table.skipped();
+                String why = result.getThrowable().map(Throwable::getMessage).orElse("");
+                System.out.println("SKIPPED " + id(test) + " " + test.getDisplayName() + ": " + why);
+                return;
+            }
             boolean failed = result.getStatus() != TestExecutionResult.Status.SUCCESSFUL;
             if (!test.isTest() && !failed) {
                 return;

@@ -44,7 +44,7 @@ class DatabaseFaultsTest {
             // Nobody died, unless a restart on a loaded machine outlasts a lease.
             rig.assertSound(WINDOW);
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
-            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(5));
+            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(2));
         }
     }
 

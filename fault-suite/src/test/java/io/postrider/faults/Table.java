@@ -13,13 +13,20 @@ final class Table {
     private record Ran(boolean held, Duration took) {}
 
     private final Map<String, List<Ran>> ran = new TreeMap<>();
+    private int skipped;
 
     synchronized void add(String id, String title, Duration took, boolean held) {
         ran.computeIfAbsent(id, key -> new ArrayList<>()).add(new Ran(held, took));
     }
 
+    /** One that cannot be run on this machine. */
+    synchronized void skipped() {
+        skipped++;
+    }
+
     synchronized boolean allHeld() {
-        return !ran.isEmpty() && ran.values().stream().flatMap(List::stream).allMatch(Ran::held);
+        return ran.size() + skipped > 0
+                && ran.values().stream().flatMap(List::stream).allMatch(Ran::held);
     }
 
     synchronized String asText() {
@@ -49,7 +56,8 @@ final class Table {
         long all = ran.values().stream().mapToLong(List::size).sum();
         Duration took =
                 ran.values().stream().flatMap(List::stream).map(Ran::took).reduce(Duration.ZERO, Duration::plus);
-        return (all - failed) + " passed, " + failed + " failed\n" + ran.size() + " kinds of faults, "
+        String left = skipped == 0 ? "" : ", " + skipped + " skipped: this machine lacks what they need";
+        return (all - failed) + " passed, " + failed + " failed" + left + "\n" + ran.size() + " kinds of faults, "
                 + took.toSeconds() + " s of tests\n";
     }
 

@@ -43,6 +43,7 @@ public final class PostgresServer implements AutoCloseable {
     private final PostgresBinaries binaries;
     private final ServerAccount account;
     private final Map<String, String> settings;
+    private final @Nullable PostgresServer primary;
     private final LoopbackPort port = LoopbackPort.reserve();
     private final ScratchDirectory scratch = ScratchDirectory.create("postgres");
     private final Watchdog watchdog = Watchdog.start();
@@ -50,10 +51,11 @@ public final class PostgresServer implements AutoCloseable {
     private final Thread hook = new Thread(this::endWithJvm, "postrider-postgres-close");
     private @Nullable OsProcess postmaster;
 
-    private PostgresServer(PostgresBinaries binaries, ServerAccount account, Map<String, String> settings) {
+    private PostgresServer(PostgresBinaries binaries, Builder builder) {
         this.binaries = binaries;
-        this.account = account;
-        this.settings = settings;
+        this.account = builder.account;
+        this.settings = Map.copyOf(builder.settings);
+        this.primary = builder.primary;
     }
 
     /** Starts a server with the default settings. */
@@ -165,6 +167,16 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
+    /** Makes a standby a primary, and returns when it takes writes; open sessions stay. */
+    public void promote() {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SELECT pg_promote(true, " + START_LIMIT.toSeconds() + ")");
+        } catch (SQLException e) {
+            throw new IllegalStateException("PostgreSQL on port " + port() + " could not be promoted", e);
+        }
+    }
+
     /** Ends the server and removes its data; does nothing the second time. */
     @Override
     public synchronized void close() {
@@ -188,7 +200,11 @@ public final class PostgresServer implements AutoCloseable {
         ShutdownHook.add(hook);
         watchdog.remove(scratch.path());
         try {
-            binaries.initialise(data(), account);
+            if (primary == null) {
+                binaries.initialise(data(), account);
+            } else {
+                new BaseBackup(primary.dataSource(), primary.data(), account).into(data(), slot(port()));
+            }
             launch();
         } catch (IOException e) {
             close();
@@ -201,7 +217,12 @@ public final class PostgresServer implements AutoCloseable {
 
     private void launch() {
         PostmasterLaunch launch = new PostmasterLaunch(binaries, account, data(), logFile());
-        OsProcess started = launch.run(port(), settings, process -> watchdog.guard(process.pid(), "QUIT"));
+        Map<String, String> all = new LinkedHashMap<>(settings);
+        if (primary != null) {
+            all.put("primary_conninfo", "host=127.0.0.1 port=" + primary.port() + " user=" + USER);
+            all.put("primary_slot_name", slot(port()));
+        }
+        OsProcess started = launch.run(port(), all, process -> watchdog.guard(process.pid(), "QUIT"));
         postmaster = started;
         launch.awaitReady(started, dataSource(), START_LIMIT);
     }
@@ -230,6 +251,10 @@ public final class PostgresServer implements AutoCloseable {
         return postmaster;
     }
 
+    private static String slot(int port) {
+        return "standby_" + port;
+    }
+
     private Path data() {
         return scratch.path().resolve("data");
     }
@@ -254,6 +279,7 @@ public final class PostgresServer implements AutoCloseable {
         private String version = "";
         private @Nullable Path installed;
         private ServerAccount account = ServerAccount.current();
+        private @Nullable PostgresServer primary;
 
         private Builder() {}
 
@@ -282,6 +308,12 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
+        /** A standby of this server, with a copy of its data; follows it until it is {@link PostgresServer#promote promoted}. */
+        public Builder standbyOf(PostgresServer primary) {
+            this.primary = primary;
+            return this;
+        }
+
         Builder account(ServerAccount account) {
             this.account = account;
             return this;
@@ -292,7 +324,7 @@ public final class PostgresServer implements AutoCloseable {
             PostgresBinaries binaries = installed == null
                     ? PostgresBinaries.onClasspath(version, account)
                     : PostgresBinaries.installed(installed);
-            PostgresServer server = new PostgresServer(binaries, account, Map.copyOf(settings));
+            PostgresServer server = new PostgresServer(binaries, this);
             server.create();
             return server;
         }

@@ -3,6 +3,7 @@ package io.postrider.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
@@ -95,6 +96,27 @@ class PostgresServerTest {
     }
 
     @Test
+    void aStandbyFollowsItsPrimaryUntilItIsPromoted() throws SQLException {
+        PostgresServer.Database database = server.createDatabase();
+        try (PostgresServer standby =
+                PostgresServer.builder().fsync(false).standbyOf(server).start()) {
+            DataSource copy = standby.dataSource(database.name());
+            execute(database.dataSource(), "CREATE TABLE later (id int)");
+            await().until(() ->
+                    query(copy, "SELECT to_regclass('later') IS NOT NULL").equals("t"));
+            assertThatThrownBy(() -> execute(copy, "INSERT INTO later VALUES (1)"))
+                    .hasMessageContaining("read-only");
+
+            standby.promote();
+
+            execute(copy, "INSERT INTO later VALUES (1)");
+            assertThat(query(copy, "SELECT count(*) FROM later")).isEqualTo("1");
+            assertThat(query(database.dataSource(), "SELECT count(*) FROM later"))
+                    .isEqualTo("0");
+        }
+    }
+
+    @Test
     void aSettingThatItRefusesIsNamedInTheFailure() {
         assertThatThrownBy(() -> PostgresServer.builder()
                         .setting("wal_level", "nonsense")
@@ -140,12 +162,16 @@ class PostgresServerTest {
 
     private static DataSource tableWithOneRow() throws SQLException {
         DataSource source = server.createDatabase().dataSource();
+        execute(source, "CREATE TABLE t (id int)");
+        execute(source, "INSERT INTO t VALUES (1)");
+        return source;
+    }
+
+    private static void execute(DataSource source, String sql) throws SQLException {
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE t (id int)");
-            statement.execute("INSERT INTO t VALUES (1)");
+            statement.execute(sql);
         }
-        return source;
     }
 
     private static String query(DataSource source, String sql) throws SQLException {
