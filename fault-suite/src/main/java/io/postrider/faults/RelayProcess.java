@@ -4,6 +4,7 @@ package io.postrider.faults;
 import io.postrider.OutboxEvent;
 import io.postrider.jdbc.OrderedFeed;
 import io.postrider.kafka.KafkaPublisher;
+import io.postrider.postgres.CommitSignal;
 import io.postrider.relay.Publisher;
 import io.postrider.relay.Relay;
 import io.postrider.relay.RelayListener;
@@ -44,6 +45,8 @@ public final class RelayProcess {
         Runtime.getRuntime().addShutdownHook(close);
         relay.start();
         application.ifPresent(Application::start);
+        application.ifPresent(
+                writers -> CommitSignal.of(source(setup), writers.bell()).start());
         System.out.println("started " + setup.name());
     }
 
