@@ -18,6 +18,8 @@ public enum Place {
     READ,
     SETTLE,
     VERDICT,
+    MARK,
+    CALM,
     /** An event is handed to the publisher. */
     SEND,
     /** The destination has taken an event; before it, the relay does not know yet. */
@@ -42,6 +44,8 @@ public enum Place {
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
         places.put(sql.verdict, VERDICT);
+        places.put(sql.mark, MARK);
+        places.put(sql.calm, CALM);
         return Map.copyOf(places);
     }
 }

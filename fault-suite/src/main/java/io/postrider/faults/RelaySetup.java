@@ -16,6 +16,7 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String HALT = "halt";
     private static final String REFUSED_KEY = "refusedKey";
     private static final String REFUSED_AFTER = "refusedAfter";
+    private static final String DEADLY = "deadly";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -51,6 +52,11 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
         return with(REFUSED_KEY, key).with(REFUSED_AFTER, after.toString());
     }
 
+    /** The type of events that end the process when it is about to send them. */
+    public RelaySetup deadly(String type) {
+        return with(DEADLY, type);
+    }
+
     Optional<Duration> lease() {
         return option(LEASE).map(Duration::parse);
     }
@@ -69,6 +75,10 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
 
     Optional<Failpoint> halt() {
         return option(HALT).map(Failpoint::parse);
+    }
+
+    Optional<String> deadly() {
+        return option(DEADLY);
     }
 
     Optional<String> refusedKey() {

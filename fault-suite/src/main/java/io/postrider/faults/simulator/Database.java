@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ final class Database {
         /** The client hears of a failure, and it runs later. */
         GIVEN_UP
     }
+
+    private static final Set<String> FAILS_OFTEN = Set.of("verdict", "release", "mark");
 
     private final World world;
     private final Consumer<Tables> shardsChanged;
@@ -96,6 +99,7 @@ final class Database {
                     case "settle" -> world.count(Sometimes.CRASH_DURING_SETTLE);
                     case "verdict" -> world.count(Sometimes.CRASH_DURING_VERDICT);
                     case "take" -> world.count(Sometimes.CRASH_DURING_TAKE);
+                    case "mark" -> world.count(Sometimes.CRASH_DURING_MARK);
                     default -> {}
                 }
                 one.nobodyWaits = true;
@@ -120,7 +124,7 @@ final class Database {
     }
 
     private Fate fate(String name) {
-        double likely = world.mood.statementFaults() * (name.equals("verdict") || name.equals("release") ? 5 : 1);
+        double likely = world.mood.statementFaults() * (FAILS_OFTEN.contains(name) ? 5 : 1);
         if (!world.stormy || !world.dice.chance(likely)) {
             return Fate.FINE;
         }
@@ -236,6 +240,7 @@ final class Database {
                 case "settle" -> world.count(Sometimes.SETTLE_REPLY_LOST);
                 case "verdict" -> world.count(Sometimes.VERDICT_REPLY_LOST);
                 case "take" -> world.count(Sometimes.TAKE_REPLY_LOST);
+                case "mark" -> world.count(Sometimes.MARK_REPLY_LOST);
                 case "release" -> world.count(Sometimes.RELEASE_REPLY_LOST);
                 default -> {}
             }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A process with one relay: plays its threads, and can crash, be paused, rest and leave. */
 public final class Node {
-    private static final Set<String> DELICATE = Set.of("settle", "take", "release", "declare dead");
+    private static final Set<String> DELICATE = Set.of("settle", "take", "release", "declare dead", "mark");
     private static final long RESTED_LATELY = Duration.ofSeconds(10).toNanos();
     private static final long STOP_TIME = Duration.ofSeconds(2).toNanos();
 

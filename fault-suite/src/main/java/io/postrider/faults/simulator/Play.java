@@ -30,7 +30,7 @@ final class Play {
         world = new World(seed, traced);
         database = new Database(world, this::checkOwners);
         ledger = new Ledger(world);
-        destination = new Destination(world, ledger, nodes);
+        destination = new Destination(world, ledger, nodes, this::startNode);
         operator = new Operator(world, database, ledger);
     }
 

@@ -24,7 +24,14 @@ import java.util.List;
  */
 final class MutantFile {
     private static final List<String> FILES = List.of(
-            "append.txt", "statements.txt", "ownership.txt", "engine.txt", "operators.txt", "roles.txt", "kafka.txt");
+            "append.txt",
+            "statements.txt",
+            "ownership.txt",
+            "quarantine.txt",
+            "engine.txt",
+            "operators.txt",
+            "roles.txt",
+            "kafka.txt");
 
     private final List<Mutant> mutants = new ArrayList<>();
     private String name = "";
