@@ -25,6 +25,9 @@ final class Database {
         GIVEN_UP
     }
 
+    /** Those whose fence matters most, if they run when their client has been replaced. */
+    private static final Set<String> DOUBTFUL = Set.of("verdict", "mark");
+
     private static final Set<String> FAILS_OFTEN = Set.of("verdict", "release", "mark");
 
     private final World world;
@@ -167,7 +170,7 @@ final class Database {
                 world.schedule.in(delay, this::hearFailure);
                 nobodyWaits = true;
                 delay += pause();
-                if (node != null && name.equals("verdict") && world.dice.chance(0.4)) {
+                if (node != null && DOUBTFUL.contains(name) && world.dice.chance(0.4)) {
                     world.schedule.in(world.dice.millis(0, 5), node::mishap);
                 }
             }

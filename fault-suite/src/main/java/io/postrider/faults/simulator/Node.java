@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A process with one relay: plays its threads, and can crash, be paused, rest and leave. */
 public final class Node {
-    private static final Set<String> DELICATE = Set.of("settle", "take", "release", "declare dead", "mark");
+    private static final Set<String> DELICATE = Set.of("settle", "take", "release", "declare dead");
     private static final long RESTED_LATELY = Duration.ofSeconds(10).toNanos();
     private static final long STOP_TIME = Duration.ofSeconds(2).toNanos();
 
@@ -121,7 +121,7 @@ public final class Node {
      * @throws FeedException if none came; the statement may have had, or may yet have, its effect
      */
     public <T> T run(String what, Statement<T> statement) {
-        double likely = what.equals("verdict") ? 0.05 : DELICATE.contains(what) ? 0.01 : 0.0005;
+        double likely = what.equals("verdict") || what.equals("mark") ? 0.05 : DELICATE.contains(what) ? 0.01 : 0.0005;
         if (world.stormy && world.dice.chance(likely)) {
             world.schedule.in(world.dice.millis(0, 5), this::mishap);
         }
