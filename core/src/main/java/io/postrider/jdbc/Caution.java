@@ -12,10 +12,10 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 
 /**
- * How one loop treats shards whose owners ended again and again: an event of theirs may be what ends a relay. So it sends
- * one of them at a time, after it has noted in the table which; if it ends, its successor counts that against the event.
- * An event with three such ends is dead. A shard is calm again once all that its last owner can have sent has gone. For one
- * thread.
+ * How one loop treats shards whose owners ended again and again: an event of theirs may be what ends a relay. So it
+ * sends one of them at a time, after it has noted in the table which; if it ends, its successor counts that against the
+ * event. An event with three such ends is dead. A shard is calm again once all that its last owner can have sent has
+ * gone. For one thread.
  */
 final class Caution {
     static final String KILLED_RELAY = "KILLED_RELAY";
@@ -107,7 +107,7 @@ final class Caution {
                 + " Find out what it does to them (memory, native code), then requeue or discard it.";
     }
 
-    /** The oldest of those that an earlier owner can have sent, or of all if there may be such behind what was cut off. */
+    /** The oldest of those that an earlier owner can have sent, or of all if such may be behind what was cut off. */
     private Optional<Delivery> oldest(Sight sight) {
         List<Delivery> found = sight.found().deliveries();
         Optional<Delivery> oldest =

@@ -67,8 +67,8 @@ interface EventStore extends AutoCloseable {
     void register(Set<String> streams);
 
     /**
-     * Notes, in the place of the one before, that this one is about to be sent, if its shard is owned in the epoch of its
-     * claim; returns how many relays have ended with it under way, or nothing if it was not noted.
+     * Notes, in the place of the one before, that this one is about to be sent, if its shard is owned in the epoch of
+     * its claim; returns how many relays have ended with it under way, or nothing if it was not noted.
      */
     OptionalInt mark(Delivery suspect);
 

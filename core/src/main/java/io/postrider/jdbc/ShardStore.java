@@ -53,8 +53,8 @@ interface ShardStore extends AutoCloseable {
     boolean declareDead(Peer peer, boolean unmoved);
 
     /**
-     * Takes those that are still as they were seen and whose owner is gone; the event that such an owner had marked has one
-     * more death to its name.
+     * Takes those that are still as they were seen and whose owner is gone; the event that such an owner had marked has
+     * one more death to its name.
      */
     Won take(long me, List<Seen> free);
 

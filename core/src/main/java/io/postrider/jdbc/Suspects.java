@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * membership and the loops. Thread-safe.
  */
 final class Suspects {
-    /** So many owners in a row without a release are more than chance. */
-    static final int CAREFUL_FROM = 2;
+    /** So many owners in a row without a release are more than chance; two are often killed one after the other. */
+    static final int CAREFUL_FROM = 3;
     /** An event with which so many relays have ended is not sent any more. */
     static final int LAST_DEATH = 3;
 

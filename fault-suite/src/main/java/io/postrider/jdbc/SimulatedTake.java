@@ -76,7 +76,7 @@ final class SimulatedTake extends Statement<ShardStore.Won> {
         return new ShardStore.Won(epochs, careful);
     }
 
-    /** One that somebody has locked would be passed over; here it is counted, and what he writes is none the less written. */
+    /** One that somebody has locked would be passed over; here it is counted, and what he writes is written too. */
     private void count(Tables tables, long suspect) {
         EventRow row = tables.events().get(suspect);
         if (row != null && row.status() != Status.DEAD) {

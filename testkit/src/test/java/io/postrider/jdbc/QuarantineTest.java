@@ -33,7 +33,7 @@ class QuarantineTest {
         database.clear();
         IntStream.range(0, EVENTS).forEach(i -> database.event("s", "key-" + i % 15));
         database.execute("INSERT INTO outbox_shard (relay_group, shard, owner, epoch, unclean)"
-                + " SELECT 'default', n, -1, 1, 1 FROM generate_series(0, 255) n");
+                + " SELECT 'default', n, -1, 1, 2 FROM generate_series(0, 255) n");
     }
 
     @Test

@@ -152,7 +152,7 @@ CREATE TABLE outbox_shard (
     shard       smallint NOT NULL CHECK (shard BETWEEN 0 AND 255),
     owner       bigint,
     epoch       bigint   NOT NULL DEFAULT 0,
-    -- Owners in a row that did not release it; from 2 on it is kept until what they left behind has gone.
+    -- Owners in a row that did not release it; from 3 on it is kept until what they left behind has gone.
     unclean     integer  NOT NULL DEFAULT 0,
     -- The event (its id) that a careful owner is about to send, or was when it ended.
     suspect     bigint,
