@@ -69,6 +69,7 @@ public final class OperatorSql {
             changed AS (
                 UPDATE {event} e
                 SET status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0,
+                    unclean_count = 0,
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision

@@ -25,6 +25,8 @@ public final class Sql {
     public final String takeShards;
     public final String releaseShards;
     public final String leave;
+    public final String mark;
+    public final String calm;
 
     public Sql(TableNames tables) {
         append = with(tables, APPEND);
@@ -42,6 +44,8 @@ public final class Sql {
         takeShards = with(tables, TAKE_SHARDS);
         releaseShards = with(tables, RELEASE_SHARDS);
         leave = with(tables, LEAVE);
+        mark = with(tables, MARK);
+        calm = with(tables, CALM);
     }
 
     private static String with(TableNames tables, String template) {
@@ -322,27 +326,73 @@ public final class Sql {
             DELETE FROM {relay} WHERE id = ? AND beat = ? AND (lease_until < clock_timestamp() OR ?)
             """;
 
-    /** By compare-and-set on the epoch; testing only that the owner is gone would let a second taker steal. */
+    /**
+     * By compare-and-set on the epoch; testing only that the owner is gone would let a second taker steal.
+     *
+     * <p>What the former owner had marked when it ended without a release is counted as one more death. Neither the row's
+     * revision is raised nor is its lock waited for: a delivery that is being recorded meanwhile is a fact, and counts
+     * more. Who takes a shard that was left so again and again also learns which ids were there at that time.
+     */
     private static final String TAKE_SHARDS = """
             WITH free AS MATERIALIZED (
-                SELECT s.shard FROM {shard} s
+                SELECT s.shard, s.owner AS former, s.suspect FROM {shard} s
                 JOIN unnest(?::smallint[], ?::bigint[]) AS seen (shard, epoch)
                   ON s.shard = seen.shard AND s.epoch = seen.epoch
                 WHERE s.relay_group = ?
                   AND (s.owner IS NULL OR NOT EXISTS (SELECT FROM {relay} r WHERE r.id = s.owner))
                   AND EXISTS (SELECT FROM {relay} r WHERE r.id = ? AND r.lease_until > clock_timestamp())
                 ORDER BY s.shard FOR UPDATE OF s
+            ),
+            suspected AS MATERIALIZED (
+                SELECT e.id FROM {event} e
+                WHERE e.id = ANY (ARRAY(SELECT f.suspect FROM free f WHERE f.former IS NOT NULL))
+                  AND e.status IN ('PENDING', 'WAITING')
+                FOR UPDATE SKIP LOCKED
+            ),
+            counted AS (
+                UPDATE {event} e SET unclean_count = e.unclean_count + 1, updated_at = clock_timestamp()
+                FROM suspected WHERE e.id = suspected.id
             )
-            UPDATE {shard} s SET owner = ?, epoch = s.epoch + 1,
-                   unclean = CASE WHEN s.owner IS NULL THEN 0 ELSE s.unclean + 1 END
+            UPDATE {shard} s SET owner = ?, epoch = s.epoch + 1, suspect = NULL,
+                   unclean = s.unclean + CASE WHEN s.owner IS NULL THEN 0 ELSE 1 END
             FROM free WHERE s.relay_group = ? AND s.shard = free.shard
-            RETURNING s.shard, s.epoch
+            RETURNING s.shard, s.epoch,
+                      CASE WHEN s.unclean >= ? THEN (SELECT coalesce(max(e.id), 0) FROM {event} e) END AS newest
             """;
 
+    /** A shard that was left without a release several times stays one to be careful with, whoever has it next. */
     private static final String RELEASE_SHARDS = """
-            UPDATE {shard} s SET owner = NULL, unclean = 0
+            UPDATE {shard} s SET owner = NULL, suspect = NULL, unclean = CASE WHEN s.unclean < ? THEN 0 ELSE s.unclean END
             FROM unnest(?::smallint[], ?::bigint[]) AS mine (shard, epoch)
             WHERE s.relay_group = ? AND s.shard = mine.shard AND s.epoch = mine.epoch AND s.owner = ?
+            """;
+
+    /**
+     * Notes which event is about to be sent, in the place of the one before: a relay has one mark in all its shards. The
+     * fence is that of a verdict, and returned is how often relays have died with this event under way.
+     */
+    private static final String MARK = """
+            WITH given AS (SELECT ?::smallint AS shard, ?::bigint AS epoch, ?::bigint AS suspect),
+            mine AS MATERIALIZED (
+                SELECT s.shard, s.epoch FROM {shard} s, given g
+                WHERE s.owner = ? AND s.relay_group = ?
+                  AND (s.suspect IS NOT NULL OR (s.shard = g.shard AND s.epoch = g.epoch))
+                ORDER BY s.shard FOR UPDATE OF s
+            ),
+            moved AS (
+                UPDATE {shard} s
+                SET suspect = CASE WHEN m.shard = g.shard AND m.epoch = g.epoch THEN g.suspect END
+                FROM mine m CROSS JOIN given g WHERE s.relay_group = ? AND s.shard = m.shard
+                RETURNING s.suspect
+            )
+            SELECT e.unclean_count FROM {event} e WHERE e.id = (SELECT max(moved.suspect) FROM moved)
+            """;
+
+    /** Whatever ended its owners is not in these any more. */
+    private static final String CALM = """
+            UPDATE {shard} s SET unclean = 0, suspect = NULL
+            FROM unnest(?::smallint[], ?::bigint[]) AS calm (shard, epoch)
+            WHERE s.relay_group = ? AND s.shard = calm.shard AND s.epoch = calm.epoch AND s.owner = ?
             """;
 
     private static final String LEAVE = "DELETE FROM {relay} WHERE id = ?";

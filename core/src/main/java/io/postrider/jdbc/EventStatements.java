@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -42,6 +43,7 @@ final class EventStatements implements EventStore {
     private final OrderedSettings settings;
     private final String relay;
     private final Ownership ownership;
+    private final SuspectStatements suspects;
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
         this.session = session;
@@ -49,6 +51,7 @@ final class EventStatements implements EventStore {
         this.settings = settings;
         this.relay = relay;
         this.ownership = ownership;
+        this.suspects = new SuspectStatements(session, sql, settings, ownership);
     }
 
     @Override
@@ -188,6 +191,16 @@ final class EventStatements implements EventStore {
                 return statement.executeUpdate();
             }
         });
+    }
+
+    @Override
+    public OptionalInt mark(Delivery suspect) {
+        return suspects.mark(suspect);
+    }
+
+    @Override
+    public void calm(Map<Integer, Long> shards) {
+        suspects.calm(shards);
     }
 
     @Override

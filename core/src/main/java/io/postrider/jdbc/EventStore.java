@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +65,15 @@ interface EventStore extends AutoCloseable {
 
     /** Makes these streams known, as those of this group, unless they are. */
     void register(Set<String> streams);
+
+    /**
+     * Notes, in the place of the one before, that this one is about to be sent, if its shard is owned in the epoch of
+     * its claim; returns how many relays have ended with it under way, or nothing if it was not noted.
+     */
+    OptionalInt mark(Delivery suspect);
+
+    /** Forgets that the owners of these shards have ended without a release, where they are owned in these epochs. */
+    void calm(Map<Integer, Long> shards);
 
     @Override
     void close();

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * One loop's part of the shards. Taking a row writes nothing: to own its shard is enough.
@@ -29,11 +30,14 @@ final class OrderedIntake implements Intake {
     private static final int HELD_SHARE = 20;
     /** A read that took long because the process or the database stood still says nothing about what a read costs. */
     private static final long LONGEST_HELD_PAUSE = Duration.ofSeconds(10).toNanos();
+    /** How long until shards to be careful with are looked at again. */
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
     private final EventStore events;
     private final Ownership ownership;
     private final Part part;
     private final LongSupplier ticker;
+    private final Caution caution;
 
     private final Map<Long, Delivery> taken = new HashMap<>();
     private final Set<Integer> holding = new HashSet<>();
@@ -53,6 +57,7 @@ final class OrderedIntake implements Intake {
         this.ownership = ownership;
         this.part = part;
         this.ticker = ticker;
+        this.caution = new Caution(events, ownership);
         this.heldReadAt = ticker.getAsLong();
     }
 
@@ -63,8 +68,12 @@ final class OrderedIntake implements Intake {
         }
         Map<Integer, Long> free = new LinkedHashMap<>();
         Map<Integer, Long> held = new LinkedHashMap<>();
+        Map<Integer, Long> careful = new LinkedHashMap<>();
         inTurn(ownership.readable())
-                .forEach((shard, epoch) -> (holding.contains(shard) ? held : free).put(shard, epoch));
+                .forEach((shard, epoch) -> (caution.covers(shard, epoch)
+                                ? careful
+                                : holding.contains(shard) ? held : free)
+                        .put(shard, epoch));
         List<Delivery> deliveries = new ArrayList<>();
         boolean more = false;
         Optional<Duration> due = Optional.empty();
@@ -77,33 +86,75 @@ final class OrderedIntake implements Intake {
             due = apart.nextDue();
         }
         if (!free.isEmpty()) {
-            Taken rest = readOrGiveBack(free, demand, deliveries);
+            Taken rest = orGiveBack(deliveries, () -> read(free, demand, demand.rows()));
             deliveries.addAll(rest.deliveries());
             more = rest.more();
             due = earlier(due, rest.nextDue());
         }
-        return new Taken(deliveries, more, due);
+        if (careful.isEmpty()) {
+            return new Taken(deliveries, more, due);
+        }
+        // The last, since what it judges must not be forgotten because a later read failed.
+        Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
+        step.suspect().ifPresent(deliveries::add);
+        return new Taken(deliveries, more, earlier(due, Optional.of(LOOK_AGAIN)), step.judged(), false);
     }
 
     private static long heldPause(long took) {
         return Math.min((HELD_SHARE - 1) * took, LONGEST_HELD_PAUSE);
     }
 
-    /** If it fails, what the read before it brought has been handed to nobody and must not count as taken. */
-    private Taken readOrGiveBack(Map<Integer, Long> shards, Demand demand, List<Delivery> before) {
+    /** If it fails, what the reads before it brought has been handed to nobody and must not count as taken. */
+    private <T> T orGiveBack(List<Delivery> before, Supplier<T> read) {
         try {
-            return read(shards, demand, demand.rows());
+            return read.get();
         } catch (RuntimeException e) {
             release(before);
             throw e;
         }
     }
 
+    private Caution.Step takeWithCare(Map<Integer, Long> careful, Demand demand) {
+        Caution.Step step = caution.take(
+                careful,
+                shards -> {
+                    // One more has room in every stream, and a shard of which a part was left out would look calm.
+                    EventStore.Found found = look(new EventStore.Query(
+                            shards,
+                            taken.keySet(),
+                            Caution.DEPTH,
+                            Caution.ROWS,
+                            demand.bytes(),
+                            demand.closed(),
+                            demand.only()));
+                    boolean all =
+                            found.deliveries().size() < Caution.ROWS && bytes(found.deliveries()) < demand.bytes();
+                    return new Caution.Sight(found, all);
+                },
+                demand.only() != null);
+        step.suspect().ifPresent(this::took);
+        return step;
+    }
+
     private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
         // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
-        EventStore.Found found = events.read(new EventStore.Query(
+        EventStore.Found found = look(new EventStore.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
+        found.deliveries().forEach(this::took);
+        boolean full = found.deliveries().size() >= rows;
+        boolean cutOff =
+                full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
+        deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
+        return new Taken(
+                found.deliveries(),
+                cutOff,
+                found.dueInMicros().map(micros -> Duration.ofNanos(Math.max(0, micros) * 1000)));
+    }
+
+    private EventStore.Found look(EventStore.Query query) {
+        EventStore.Found found = events.read(query);
+        Map<Integer, Long> shards = query.shards();
         shards.forEach((shard, epoch) -> {
             if (!found.owned().contains(shard)) {
                 ownership.lost(shard, epoch);
@@ -114,15 +165,7 @@ final class OrderedIntake implements Intake {
         if (!found.newStreams().isEmpty()) {
             events.register(found.newStreams());
         }
-        found.deliveries().forEach(this::took);
-        boolean full = found.deliveries().size() >= rows;
-        boolean cutOff =
-                full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
-        deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
-        return new Taken(
-                found.deliveries(),
-                cutOff,
-                found.dueInMicros().map(micros -> Duration.ofNanos(Math.max(0, micros) * 1000)));
+        return found;
     }
 
     @Override
@@ -170,6 +213,7 @@ final class OrderedIntake implements Intake {
     private void gave(Delivery delivery) {
         if (taken.remove(delivery.id(), delivery)) {
             ownership.gave(ShardClaim.of(delivery).shard());
+            ownership.suspects().gave(delivery);
         }
     }
 

@@ -207,9 +207,15 @@ final class OrderedMembership implements Membership {
             log.debug("Relay {} gave up {} shards, {} left", name, idle.size(), ownership.size());
         }
         if (!shares.free().isEmpty()) {
-            Map<Integer, Long> taken = statements.take(ownership.member(), shares.free());
-            ownership.add(taken);
-            log.debug("Relay {} took {} shards and has {}", name, taken.size(), ownership.size());
+            ShardStore.Won won = statements.take(ownership.member(), shares.free());
+            ownership.add(won);
+            log.debug("Relay {} took {} shards and has {}", name, won.epochs().size(), ownership.size());
+            if (!won.careful().isEmpty()) {
+                log.warn(
+                        "Relay {} sends what is left in {} shards one by one: their last owners ended while sending",
+                        name,
+                        won.careful().size());
+            }
         }
     }
 

@@ -22,6 +22,7 @@ final class Ownership {
     private final ConcurrentMap<Integer, Long> epochs;
     private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
     private final AtomicIntegerArray taken = new AtomicIntegerArray(SHARDS);
+    private final Suspects suspects = new Suspects();
     private volatile long member;
     private volatile long rightUntil = Long.MIN_VALUE;
     private volatile boolean hasRight;
@@ -65,6 +66,16 @@ final class Ownership {
 
     void add(Map<Integer, Long> shards) {
         epochs.putAll(shards);
+    }
+
+    /** With those to be careful with noted first, so that no loop reads one of them as if it were not. */
+    void add(ShardStore.Won won) {
+        suspects.add(won);
+        add(won.epochs());
+    }
+
+    Suspects suspects() {
+        return suspects;
     }
 
     /** Keeps only what the database still says is owned. */

@@ -95,7 +95,7 @@ final class ShardStatements implements ShardStore {
     }
 
     @Override
-    public Map<Integer, Long> take(long me, List<Seen> free) {
+    public Won take(long me, List<Seen> free) {
         return session.run("take shards", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.takeShards)) {
                 statement.setArray(
@@ -114,12 +114,9 @@ final class ShardStatements implements ShardStore {
                 statement.setLong(4, me);
                 statement.setLong(5, me);
                 statement.setString(6, settings.group());
+                statement.setInt(7, Suspects.CAREFUL_FROM);
                 try (ResultSet rows = statement.executeQuery()) {
-                    Map<Integer, Long> taken = new HashMap<>();
-                    while (rows.next()) {
-                        taken.put(rows.getInt(1), rows.getLong(2));
-                    }
-                    return taken;
+                    return won(rows);
                 }
             }
         });
@@ -129,10 +126,11 @@ final class ShardStatements implements ShardStore {
     public void release(long me, Map<Integer, Long> shards) {
         session.run("release shards", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.releaseShards)) {
-                statement.setArray(1, EventStatements.array(connection, "int2", shards.keySet()));
-                statement.setArray(2, EventStatements.array(connection, "int8", shards.values()));
-                statement.setString(3, settings.group());
-                statement.setLong(4, me);
+                statement.setInt(1, Suspects.CAREFUL_FROM);
+                statement.setArray(2, EventStatements.array(connection, "int2", shards.keySet()));
+                statement.setArray(3, EventStatements.array(connection, "int8", shards.values()));
+                statement.setString(4, settings.group());
+                statement.setLong(5, me);
                 return statement.executeUpdate();
             }
         });
@@ -151,6 +149,20 @@ final class ShardStatements implements ShardStore {
     @Override
     public void close() {
         session.close();
+    }
+
+    private static Won won(ResultSet rows) throws SQLException {
+        Map<Integer, Long> epochs = new HashMap<>();
+        Map<Integer, Long> careful = new HashMap<>();
+        while (rows.next()) {
+            int shard = rows.getInt(1);
+            epochs.put(shard, rows.getLong(2));
+            long newest = rows.getLong(3);
+            if (!rows.wasNull()) {
+                careful.put(shard, newest);
+            }
+        }
+        return new Won(epochs, careful);
     }
 
     private static Set<String> texts(@Nullable Array array) throws SQLException {

@@ -35,6 +35,14 @@ interface ShardStore extends AutoCloseable {
     /** The group as it was seen; {@code renewed}: whether this relay still had its row, and has a fresh lease now. */
     record Survey(boolean renewed, List<Peer> peers, List<Seen> shards) {}
 
+    /**
+     * Shards that were taken.
+     *
+     * @param epochs their new epochs
+     * @param careful those whose owners have ended without a release again and again, with the newest id at that time
+     */
+    record Won(Map<Integer, Long> epochs, Map<Integer, Long> careful) {}
+
     /** Makes a new relay, which owns nothing yet; returns its number. */
     long join(String name, Wants wants);
 
@@ -44,8 +52,11 @@ interface ShardStore extends AutoCloseable {
     /** Removes the row of a relay that has not moved since it was seen; returns whether it was there so. */
     boolean declareDead(Peer peer, boolean unmoved);
 
-    /** Takes those that are still as they were seen and whose owner is gone; returns them with their new epochs. */
-    Map<Integer, Long> take(long me, List<Seen> free);
+    /**
+     * Takes those that are still as they were seen and whose owner is gone; the event that such an owner had marked has
+     * one more death to its name.
+     */
+    Won take(long me, List<Seen> free);
 
     /** Gives up those that are still owned in these epochs. */
     void release(long me, Map<Integer, Long> shards);

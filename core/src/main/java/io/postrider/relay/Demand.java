@@ -11,16 +11,21 @@ import org.jspecify.annotations.Nullable;
  * @param bytes stop when their payloads add up to more than this; one event is always allowed
  * @param without streams to leave out
  * @param only this stream alone; {@code null}: all
+ * @param closed those of {@code without} whose destination takes nothing; the others have only no room for so many
  */
 public record Demand(
-        int rows, long bytes, Set<String> without, @Nullable String only) {
+        int rows, long bytes, Set<String> without, @Nullable String only, Set<String> closed) {
 
     public static Demand of(int rows, long bytes, Set<String> without) {
-        return new Demand(rows, bytes, without, null);
+        return new Demand(rows, bytes, without, null, without);
     }
 
     /** A few events of one stream, to find out whether its destination answers again. */
     public static Demand trial(String stream, int rows, long bytes) {
-        return new Demand(rows, bytes, Set.of(), stream);
+        return new Demand(rows, bytes, Set.of(), stream, Set.of());
+    }
+
+    Demand closed(Set<String> closed) {
+        return new Demand(rows, bytes, without, only, closed);
     }
 }

@@ -223,6 +223,9 @@ final class Loop {
             published.forEach(shared.told()::published);
             published.clear();
         }
+        if (asked) {
+            pace.wrote();
+        }
         return asked;
     }
 
@@ -234,10 +237,13 @@ final class Loop {
         Window window = shared.window();
         Set<String> full = fullStreams();
         leftOutFull = !full.isEmpty();
-        full.addAll(shared.gates().closed());
+        Set<String> closed = shared.gates().closed();
+        full.addAll(closed);
         try {
-            Taken taken = intake.take(Demand.of(window.batchRows(), window.batchBytes(), full));
+            Taken taken = intake.take(
+                    Demand.of(window.batchRows(), window.batchBytes(), full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
+            taken.judged().forEach(shared.told()::judged);
             pace.read(taken, ticker.getAsLong());
         } catch (FeedException e) {
             // What was rung for has not been looked at.
@@ -255,8 +261,10 @@ final class Loop {
         List<Delivery> taken = List.of();
         List<Delivery> heads = List.of();
         try {
-            taken = intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()))
-                    .deliveries();
+            Taken tried =
+                    intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()));
+            tried.judged().forEach(shared.told()::judged);
+            taken = tried.deliveries();
             // Behind an event that has not been answered yet, a trial would wait as long as that one.
             heads = taken.stream().filter(head -> !lanes.wouldWait(head)).toList();
         } finally {

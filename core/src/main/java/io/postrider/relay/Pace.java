@@ -27,6 +27,7 @@ final class Pace {
     private long readAt;
     private long lastReadAt;
     private boolean lastReadWasEmpty;
+    private boolean leftSomeOut;
     private long feedPause;
     private long feedDownSince;
     private long feedAt;
@@ -61,10 +62,18 @@ final class Pace {
     /** A read came back with this. */
     void read(Taken taken, long now) {
         lastReadAt = now;
-        lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more();
+        lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more() && taken.complete();
+        leftSomeOut = !taken.complete();
         interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;
         readAt = taken.more() ? now : now + (long) (interval * (0.8 + 0.4 * random.nextDouble()));
         taken.nextDue().ifPresent(due -> readBy(now + due.toNanos()));
+    }
+
+    /** Something was settled or judged: what the last read left out because of it can be read. */
+    void wrote() {
+        if (leftSomeOut) {
+            readNow();
+        }
     }
 
     /** These verdicts were written: read again when the first of them is due. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -81,6 +82,16 @@ class OrderedIntakeTest {
 
         @Override
         public void register(Set<String> streams) {}
+
+        @Override
+        public OptionalInt mark(Delivery suspect) {
+            throw new AssertionError("nothing to be careful with");
+        }
+
+        @Override
+        public void calm(Map<Integer, Long> shards) {
+            throw new AssertionError("nothing to be careful with");
+        }
 
         @Override
         public void close() {}

@@ -50,6 +50,18 @@ class PaceTest {
     }
 
     @Test
+    void whatAReadLeftOutIsReadAsSoonAsSomethingIsWritten() {
+        read(new Taken(List.of(), false, Optional.empty(), List.of(), false));
+        assertThat(pace.lastReadWasEmpty()).isFalse();
+        assertThat(pace.nanosToRead(now)).isPositive();
+        pace.wrote();
+        assertThat(pace.nanosToRead(now)).isZero();
+        read(Taken.nothing());
+        pace.wrote();
+        assertThat(pace.nanosToRead(now)).isPositive();
+    }
+
+    @Test
     void everyIntervalIsSpreadByAFifthBothWays() {
         Pace spread = pace(new Random(11), Duration.ofMillis(500));
         for (int i = 0; i < 8; i++) {

@@ -23,6 +23,8 @@ public enum Place {
     RELEASE_LEASES,
     /** A transaction was committed, and its events are handed over to the relay of the same process. */
     HAND_OVER,
+    MARK,
+    CALM,
     /** An event is handed to the publisher. */
     SEND,
     /** The destination has taken an event; before it, the relay does not know yet. */
@@ -51,6 +53,8 @@ public enum Place {
         places.put(leases.read, READ_LEASES);
         places.put(leases.release, RELEASE_LEASES);
         places.put(leases.releaseAll, RELEASE_LEASES);
+        places.put(sql.mark, MARK);
+        places.put(sql.calm, CALM);
         return Map.copyOf(places);
     }
 }

@@ -81,10 +81,13 @@ public final class RelayProcess {
             RelayListener listener,
             Publisher destination,
             Optional<Application> application) {
+        Publisher survivable = setup.deadly()
+                .<Publisher>map(type -> new DeadlyPublisher(destination, type))
+                .orElse(destination);
         Publisher publisher = setup.refusedKey()
                 .<Publisher>map(key -> new RefusingPublisher(
-                        destination, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
-                .orElse(destination);
+                        survivable, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
+                .orElse(survivable);
         OrderedFeed.Builder feed = OrderedFeed.builder(TrappedDataSource.of(source(setup), trap));
         setup.lease().ifPresent(feed::lease);
         RelaySettings.Builder relay = Relay.from(feed.build())

@@ -23,6 +23,7 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String WRITER_RATE = "writerRate";
     private static final String SEED = "seed";
     private static final String WITHOUT_SHARDS = "withoutShards";
+    private static final String DEADLY = "deadly";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -95,6 +96,11 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
                         Long.parseLong(required(SEED, options.get(SEED)))));
     }
 
+    /** The type of events that end the process when it is about to send them. */
+    public RelaySetup deadly(String type) {
+        return with(DEADLY, type);
+    }
+
     Optional<Duration> lease() {
         return option(LEASE).map(Duration::parse);
     }
@@ -113,6 +119,10 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
 
     Optional<Failpoint> halt() {
         return option(HALT).map(Failpoint::parse);
+    }
+
+    Optional<String> deadly() {
+        return option(DEADLY);
     }
 
     Optional<String> refusedKey() {

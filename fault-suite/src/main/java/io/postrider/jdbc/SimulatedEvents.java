@@ -11,7 +11,10 @@ import io.postrider.relay.Delivery;
 import io.postrider.relay.Verdict;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** The statements of {@link EventStatements}, each modelled after its SQL. */
 final class SimulatedEvents implements EventStore {
@@ -59,6 +62,16 @@ final class SimulatedEvents implements EventStore {
     @Override
     public void register(Set<String> streams) {
         node.run("register", new Register(List.copyOf(streams)));
+    }
+
+    @Override
+    public OptionalInt mark(Delivery suspect) {
+        return node.run("mark", new SimulatedMark(suspect, ownership.member(), ledger));
+    }
+
+    @Override
+    public void calm(Map<Integer, Long> shards) {
+        node.run("calm", new SimulatedCalm(new TreeMap<>(shards), ownership.member(), ledger));
     }
 
     @Override

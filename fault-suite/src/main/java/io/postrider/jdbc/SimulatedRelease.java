@@ -5,6 +5,7 @@ import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Sometimes;
 import io.postrider.faults.simulator.Statement;
 import io.postrider.faults.simulator.Tables;
+import io.postrider.faults.simulator.Tables.Care;
 import io.postrider.faults.simulator.Tables.ShardRow;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,8 @@ final class SimulatedRelease extends Statement<List<Integer>> {
         for (int shard : found) {
             ledger.sometimes(Sometimes.REBALANCE);
             tables.put(new ShardRow(shard, 0, tables.shard(shard).epoch()));
+            int unclean = tables.care(shard).unclean();
+            tables.put(shard, new Care(unclean < Suspects.CAREFUL_FROM ? 0 : unclean, 0));
         }
         return found;
     }

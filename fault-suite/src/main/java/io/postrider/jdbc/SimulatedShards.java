@@ -50,7 +50,7 @@ final class SimulatedShards implements ShardStore {
     }
 
     @Override
-    public Map<Integer, Long> take(long me, List<Seen> free) {
+    public Won take(long me, List<Seen> free) {
         return node.run("take", new SimulatedTake(me, free, ledger));
     }
 

@@ -5,15 +5,18 @@ import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Sometimes;
 import io.postrider.faults.simulator.Statement;
 import io.postrider.faults.simulator.Tables;
+import io.postrider.faults.simulator.Tables.Care;
+import io.postrider.faults.simulator.Tables.EventRow;
 import io.postrider.faults.simulator.Tables.RelayRow;
 import io.postrider.faults.simulator.Tables.ShardRow;
+import io.postrider.faults.simulator.Tables.Status;
 import io.postrider.jdbc.ShardStore.Seen;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** Sql.TAKE_SHARDS: the relays as the snapshot has them, the shards as they are when they are locked. */
-final class SimulatedTake extends Statement<Map<Integer, Long>> {
+final class SimulatedTake extends Statement<ShardStore.Won> {
     private final long me;
     private final List<Seen> wanted;
     private final Ledger ledger;
@@ -49,17 +52,37 @@ final class SimulatedTake extends Statement<Map<Integer, Long>> {
     }
 
     @Override
-    protected Map<Integer, Long> write(Tables tables, long now) {
-        Map<Integer, Long> taken = new TreeMap<>();
+    protected ShardStore.Won write(Tables tables, long now) {
+        Map<Integer, Long> epochs = new TreeMap<>();
+        Map<Integer, Long> careful = new TreeMap<>();
         for (Seen shard : free) {
             ShardRow row = tables.shard(shard.shard());
+            int unclean = tables.care(row.shard()).unclean();
             if (row.owner() != 0) {
                 ledger.sometimes(Sometimes.TAKEOVER);
+                count(tables, tables.care(row.shard()).suspect());
+                unclean++;
             }
-            tables.put(new ShardRow(row.shard(), me, row.epoch() + 1));
-            taken.put(row.shard(), row.epoch() + 1);
+            ShardRow taken = new ShardRow(row.shard(), me, row.epoch() + 1);
+            tables.put(taken);
+            tables.put(row.shard(), new Care(unclean, 0));
+            epochs.put(row.shard(), taken.epoch());
+            if (unclean >= Suspects.CAREFUL_FROM) {
+                ledger.careful(taken);
+                careful.put(
+                        row.shard(), seen.events().isEmpty() ? 0 : seen.events().lastKey());
+            }
         }
-        return taken;
+        return new ShardStore.Won(epochs, careful);
+    }
+
+    /** One that somebody has locked would be passed over; here it is counted, and what he writes is written too. */
+    private void count(Tables tables, long suspect) {
+        EventRow row = tables.events().get(suspect);
+        if (row != null && row.status() != Status.DEAD) {
+            ledger.sometimes(Sometimes.SUSPECT_COUNTED);
+            tables.deaths(suspect, tables.deaths(suspect) + 1);
+        }
     }
 
     private List<Seen> stillFree(List<Seen> some, Tables shards) {

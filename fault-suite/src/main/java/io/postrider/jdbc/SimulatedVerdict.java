@@ -93,7 +93,12 @@ final class SimulatedVerdict extends Statement<EventStore.Judged> {
             tables.put(new StreamRow(stream.stream(), stream.onDead(), stream.keepsHistory(), true));
         }
         ShardClaim claim = ShardClaim.of(delivery);
-        ledger.judged(changed, new ShardRow(claim.shard(), me, claim.epoch()), tables);
+        ShardRow claimed = new ShardRow(claim.shard(), me, claim.epoch());
+        if (verdict.outcome().code().equals(Caution.KILLED_RELAY)) {
+            ledger.quarantined(changed, claimed, tables);
+        } else {
+            ledger.judged(changed, claimed, tables);
+        }
     }
 
     private void countRefused(Set<Long> written) {

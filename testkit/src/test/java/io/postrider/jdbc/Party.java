@@ -82,7 +82,7 @@ final class Party implements AutoCloseable {
     }
 
     Map<Integer, Long> takeAll() {
-        return shards.take(member, survey());
+        return shards.take(member, survey()).epochs();
     }
 
     List<Delivery> read() {

@@ -33,6 +33,8 @@ CREATE TABLE outbox_event (
     attempt_count      integer     NOT NULL DEFAULT 0,
     -- NULL: as the relay's retry policy says.
     max_attempts       integer,
+    -- Relays that ended without a release while this event, and no other of their careful shards, was on its way.
+    unclean_count      integer     NOT NULL DEFAULT 0,
     last_attempt_at    timestamptz,
     last_error_code    text,
     last_error_message text,
@@ -152,8 +154,10 @@ CREATE TABLE outbox_shard (
     shard       smallint NOT NULL CHECK (shard BETWEEN 0 AND 255),
     owner       bigint,
     epoch       bigint   NOT NULL DEFAULT 0,
-    -- Owners in a row that did not release it.
+    -- Owners in a row that did not release it; from 3 on it is kept until what they left behind has gone.
     unclean     integer  NOT NULL DEFAULT 0,
+    -- The event (its id) that a careful owner is about to send, or was when it ended.
+    suspect     bigint,
     PRIMARY KEY (relay_group, shard)
 ) WITH (fillfactor = 50);
 

@@ -48,7 +48,7 @@ GRANT SELECT ON outbox_relay, outbox_stream TO postrider_committer;
 -- Relays deliver: they move rows from state to state and out of the table, and cannot change what an event says.
 GRANT SELECT, DELETE ON outbox_event TO postrider_relay;
 GRANT UPDATE (status, holds, revision, due_at, locked_by, attempt_count, last_attempt_at, last_error_code,
-              last_error_message, updated_at)
+              last_error_message, unclean_count, updated_at)
     ON outbox_event TO postrider_relay;
 GRANT INSERT ON outbox_history TO postrider_relay;
 GRANT SELECT, INSERT, DELETE ON outbox_history_overflow, outbox_attempt TO postrider_relay;
@@ -60,7 +60,8 @@ GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(i
 
 -- Operators act on dead letters and streams, and leave a trace that they cannot remove.
 GRANT SELECT, DELETE ON outbox_event TO postrider_operator;
-GRANT UPDATE (status, holds, revision, due_at, attempt_count, updated_at) ON outbox_event TO postrider_operator;
+GRANT UPDATE (status, holds, revision, due_at, attempt_count, unclean_count, updated_at)
+    ON outbox_event TO postrider_operator;
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
 GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status TO postrider_operator;
 GRANT UPDATE (paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_operator;

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,11 @@ final class Database {
         /** The client hears of a failure, and it runs later. */
         GIVEN_UP
     }
+
+    /** Those whose fence matters most, if they run when their client has been replaced. */
+    private static final Set<String> DOUBTFUL = Set.of("verdict", "mark");
+
+    private static final Set<String> FAILS_OFTEN = Set.of("verdict", "release", "mark");
 
     private final World world;
     private final Consumer<Tables> shardsChanged;
@@ -96,6 +102,7 @@ final class Database {
                     case "settle" -> world.count(Sometimes.CRASH_DURING_SETTLE);
                     case "verdict" -> world.count(Sometimes.CRASH_DURING_VERDICT);
                     case "take" -> world.count(Sometimes.CRASH_DURING_TAKE);
+                    case "mark" -> world.count(Sometimes.CRASH_DURING_MARK);
                     default -> {}
                 }
                 one.nobodyWaits = true;
@@ -120,7 +127,7 @@ final class Database {
     }
 
     private Fate fate(String name) {
-        double likely = world.mood.statementFaults() * (name.equals("verdict") || name.equals("release") ? 5 : 1);
+        double likely = world.mood.statementFaults() * (FAILS_OFTEN.contains(name) ? 5 : 1);
         if (!world.stormy || !world.dice.chance(likely)) {
             return Fate.FINE;
         }
@@ -163,7 +170,7 @@ final class Database {
                 world.schedule.in(delay, this::hearFailure);
                 nobodyWaits = true;
                 delay += pause();
-                if (node != null && name.equals("verdict") && world.dice.chance(0.4)) {
+                if (node != null && DOUBTFUL.contains(name) && world.dice.chance(0.4)) {
                     world.schedule.in(world.dice.millis(0, 5), node::mishap);
                 }
             }
@@ -236,6 +243,7 @@ final class Database {
                 case "settle" -> world.count(Sometimes.SETTLE_REPLY_LOST);
                 case "verdict" -> world.count(Sometimes.VERDICT_REPLY_LOST);
                 case "take" -> world.count(Sometimes.TAKE_REPLY_LOST);
+                case "mark" -> world.count(Sometimes.MARK_REPLY_LOST);
                 case "release" -> world.count(Sometimes.RELEASE_REPLY_LOST);
                 default -> {}
             }

@@ -37,13 +37,16 @@ final class Destination {
     private final World world;
     private final Ledger ledger;
     private final List<Node> nodes;
+    private final Runnable startNode;
     private final Map<String, Long> downUntil = new HashMap<>();
     private final Map<UUID, Fate> poisoned = new HashMap<>();
 
-    Destination(World world, Ledger ledger, List<Node> nodes) {
+    /** @param startNode has another relay started */
+    Destination(World world, Ledger ledger, List<Node> nodes, Runnable startNode) {
         this.world = world;
         this.ledger = ledger;
         this.nodes = nodes;
+        this.startNode = startNode;
     }
 
     Publisher publisher(Node node) {
@@ -113,6 +116,9 @@ final class Destination {
         @Override
         public CompletionStage<?> publish(OutboxEvent event) {
             Send send = ledger.sending(node, event, nodes);
+            if (send.entry.id == world.mood.deadly()) {
+                kill(send);
+            }
             Parcel parcel = new Parcel(send, fate(node, event), new CompletableFuture<>());
             world.note(node.name(), "sends", send.entry, parcel.fate == Fate.TAKEN ? "" : parcel.fate);
             if (broken) {
@@ -181,6 +187,15 @@ final class Destination {
             waiting.forEach(behind -> answer(behind, new NotSentException("BEHIND", "no"), world.moment()));
             waiting.clear();
         }
+    }
+
+    /** As an event that takes all memory does: the process is no more before it has sent anything. */
+    private void kill(Send send) {
+        world.note(send.node.name(), "is killed by", send.entry);
+        world.count(Sometimes.RELAY_KILLED_BY_EVENT);
+        send.node.crash();
+        world.schedule.in(world.dice.millis(10, 500), startNode);
+        throw new Crash();
     }
 
     private RuntimeException failure(Fate fate) {

@@ -66,10 +66,12 @@ public final class Ledger {
     private final Map<UUID, Entry> entries = new HashMap<>();
     private final List<Entry> inOrder = new ArrayList<>();
     private final Map<Long, Node> members = new HashMap<>();
+    private final Quarantine quarantine;
     private long lastDelivered;
 
     Ledger(World world) {
         this.world = world;
+        this.quarantine = new Quarantine(world);
     }
 
     List<Entry> entries() {
@@ -116,6 +118,7 @@ public final class Ledger {
         }
         Send send = new Send(node, entry, world.now());
         entry.sends.add(send);
+        quarantine.sending(send, claim);
         if (!node.outages().mayTry(send)) {
             throw new Violation("I6 closed gate", node + " sends " + entry + " while another is tried");
         }
@@ -186,13 +189,7 @@ public final class Ledger {
 
     /** A verdict changes a row, in the tables as they are at its commit. */
     public void judged(EventRow row, ShardRow claimed, Tables tables) {
-        Entry entry = of(row.event());
-        if (!claimed.equals(tables.shards().get(claimed.shard()))) {
-            throw new Violation(
-                    "I5 fence",
-                    "a verdict on " + entry + " under " + claimed + ", but now it is "
-                            + tables.shards().get(claimed.shard()));
-        }
+        Entry entry = fenced(row, claimed, tables);
         if (++entry.verdicts > entry.refusals) {
             throw new Violation("I7 attempts", entry + " was refused " + entry.refusals + " times, counted more often");
         }
@@ -209,6 +206,43 @@ public final class Ledger {
         } else {
             world.count(Sometimes.EVENT_RETRIED);
         }
+    }
+
+    /** A verdict says that it ended one relay after the other. */
+    public void quarantined(EventRow row, ShardRow claimed, Tables tables) {
+        Entry entry = fenced(row, claimed, tables);
+        entry.wasDead = true;
+        quarantine.quarantined(entry, member -> {
+            Node node = members.get(member);
+            return node != null && node.isUnclean();
+        });
+    }
+
+    private Entry fenced(EventRow row, ShardRow claimed, Tables tables) {
+        Entry entry = of(row.event());
+        if (!claimed.equals(tables.shards().get(claimed.shard()))) {
+            throw new Violation(
+                    "I5 fence",
+                    "a verdict on " + entry + " under " + claimed + ", but now it is "
+                            + tables.shards().get(claimed.shard()));
+        }
+        return entry;
+    }
+
+    public void careful(ShardRow owned) {
+        quarantine.careful(owned);
+    }
+
+    public void marked(OutboxEvent event, ShardRow owned) {
+        quarantine.marked(of(event), owned);
+    }
+
+    public void calm(ShardRow owned) {
+        quarantine.calm(owned);
+    }
+
+    void requeued(EventRow row, Tables tables) {
+        quarantine.requeued(of(row.event()), tables);
     }
 
     public void discarded(EventRow row) {

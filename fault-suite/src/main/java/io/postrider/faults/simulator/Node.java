@@ -121,7 +121,7 @@ public final class Node {
      * @throws FeedException if none came; the statement may have had, or may yet have, its effect
      */
     public <T> T run(String what, Statement<T> statement) {
-        double likely = what.equals("verdict") ? 0.05 : DELICATE.contains(what) ? 0.01 : 0.0005;
+        double likely = what.equals("verdict") || what.equals("mark") ? 0.05 : DELICATE.contains(what) ? 0.01 : 0.0005;
         if (world.stormy && world.dice.chance(likely)) {
             world.schedule.in(world.dice.millis(0, 5), this::mishap);
         }

@@ -30,7 +30,7 @@ final class Play {
         world = new World(seed, traced);
         database = new Database(world, this::checkOwners);
         ledger = new Ledger(world);
-        destination = new Destination(world, ledger, nodes);
+        destination = new Destination(world, ledger, nodes, this::startNode);
         operator = new Operator(world, database, ledger);
     }
 
@@ -40,7 +40,7 @@ final class Play {
 
     void run() {
         database.commit(Play::prepare);
-        long storm = world.mood.oneSided() ? Duration.ofSeconds(45).toNanos() : world.dice.millis(1_000, 3_500);
+        long storm = storm();
         Writers writers = new Writers(world, database, ledger, this::ring);
         writers.plan(4 + world.dice.below(14), storm * 3 / 4);
         Weather weather = new Weather(world, database, destination, operator, this);
@@ -50,6 +50,14 @@ final class Play {
         weather.plan(storm);
         world.schedule.at(storm, () -> clear(weather));
         world.schedule.until(() -> over);
+    }
+
+    private long storm() {
+        if (world.mood.oneSided()) {
+            return Duration.ofSeconds(45).toNanos();
+        }
+        // A deadly event must have ended some relays before anybody becomes careful.
+        return world.mood.deadly() > 0 ? world.dice.millis(4_000, 12_000) : world.dice.millis(1_000, 3_500);
     }
 
     private static void prepare(Tables tables) {

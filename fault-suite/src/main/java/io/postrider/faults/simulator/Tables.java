@@ -3,6 +3,8 @@ package io.postrider.faults.simulator;
 
 import io.postrider.OutboxEvent;
 import io.postrider.jdbc.StreamSettings.OnDead;
+import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Set;
@@ -36,6 +38,11 @@ public final class Tables {
     /** A row of outbox_shard; owner 0: nobody. */
     public record ShardRow(int shard, long owner, long epoch) {}
 
+    /** The columns unclean and suspect of a row of outbox_shard; suspect 0: none. */
+    public record Care(int unclean, long suspect) {
+        static final Care NONE = new Care(0, 0);
+    }
+
     /** A row of outbox_relay. */
     public record RelayRow(long id, String wants, long ttl, long leaseUntil, long beat, Set<String> closed) {}
 
@@ -44,6 +51,8 @@ public final class Tables {
 
     private NavigableMap<Long, EventRow> events = new TreeMap<>();
     private NavigableMap<Integer, ShardRow> shards = new TreeMap<>();
+    private NavigableMap<Integer, Care> cares = new TreeMap<>();
+    private NavigableMap<Long, Integer> deaths = new TreeMap<>();
     private NavigableMap<Long, RelayRow> relays = new TreeMap<>();
     private NavigableMap<String, StreamRow> streams = new TreeMap<>();
 
@@ -72,6 +81,34 @@ public final class Tables {
     /** One that is there for certain. */
     public ShardRow shard(int shard) {
         return Objects.requireNonNull(shards.get(shard), "shard");
+    }
+
+    public Care care(int shard) {
+        return cares.getOrDefault(shard, Care.NONE);
+    }
+
+    public void put(int shard, Care care) {
+        cares = new TreeMap<>(cares);
+        cares.put(shard, care);
+    }
+
+    /** The shards of this owner that have a suspect. */
+    public List<Integer> suspected(long owner) {
+        return cares.entrySet().stream()
+                .filter(entry ->
+                        entry.getValue().suspect() != 0 && shard(entry.getKey()).owner() == owner)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** The column unclean_count of a row of outbox_event. */
+    public int deaths(long id) {
+        return deaths.getOrDefault(id, 0);
+    }
+
+    public void deaths(long id, int count) {
+        deaths = new TreeMap<>(deaths);
+        deaths.put(id, count);
     }
 
     public void put(EventRow row) {
@@ -112,6 +149,8 @@ public final class Tables {
         copy.shards = shards;
         copy.relays = relays;
         copy.streams = streams;
+        copy.cares = cares;
+        copy.deaths = deaths;
         return copy;
     }
 }

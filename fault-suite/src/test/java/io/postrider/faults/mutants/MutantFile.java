@@ -28,6 +28,7 @@ final class MutantFile {
             "leases.txt",
             "statements.txt",
             "ownership.txt",
+            "quarantine.txt",
             "engine.txt",
             "operators.txt",
             "roles.txt",

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.internal.Sql;
+import io.postrider.relay.Delivery;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/** The statements about shards to be careful with, over a loop's connection. For one thread. */
+final class SuspectStatements {
+    private final Session session;
+    private final Sql sql;
+    private final OrderedSettings settings;
+    private final Ownership ownership;
+
+    SuspectStatements(Session session, Sql sql, OrderedSettings settings, Ownership ownership) {
+        this.session = session;
+        this.sql = sql;
+        this.settings = settings;
+        this.ownership = ownership;
+    }
+
+    /** As {@link EventStore#mark}. */
+    OptionalInt mark(Delivery suspect) {
+        ShardClaim claim = ShardClaim.of(suspect);
+        return session.run("mark an event before it is sent", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.mark)) {
+                statement.setInt(1, claim.shard());
+                statement.setLong(2, claim.epoch());
+                statement.setLong(3, suspect.id());
+                statement.setLong(4, ownership.member());
+                statement.setString(5, settings.group());
+                statement.setString(6, settings.group());
+                try (ResultSet rows = statement.executeQuery()) {
+                    return rows.next() ? OptionalInt.of(rows.getInt(1)) : OptionalInt.empty();
+                }
+            }
+        });
+    }
+
+    /** As {@link EventStore#calm}. */
+    void calm(Map<Integer, Long> shards) {
+        session.run("calm shards", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.calm)) {
+                statement.setArray(1, EventStatements.array(connection, "int2", shards.keySet()));
+                statement.setArray(2, EventStatements.array(connection, "int8", shards.values()));
+                statement.setString(3, settings.group());
+                statement.setLong(4, ownership.member());
+                return statement.executeUpdate();
+            }
+        });
+    }
+}
