@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ApplicationEvent;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -155,8 +156,7 @@ class MappedEventsTest {
         EventMapping<Shipped> one =
                 EventMapping.of(Shipped.class, e -> OutboxEvent.of("a", "A").build());
         MappedEvents mapped = new MappedEvents(events -> {}, List.of(one, one), () -> null);
-        assertThatThrownBy(() -> mapped.onApplicationEvent(
-                        new org.springframework.context.PayloadApplicationEvent<>(this, new Shipped("7"))))
+        assertThatThrownBy(() -> mapped.onApplicationEvent(new PayloadApplicationEvent<>(this, new Shipped("7"))))
                 .hasMessageContaining("has 2 mappings");
     }
 }

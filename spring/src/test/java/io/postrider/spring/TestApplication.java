@@ -5,6 +5,7 @@ import io.postrider.testkit.PostgresServer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -51,7 +52,7 @@ final class TestApplication implements AutoCloseable {
     static TestApplication runBare(Class<?> configuration, String... properties) {
         return new TestApplication(new SpringApplicationBuilder(configuration)
                 .web(WebApplicationType.NONE)
-                .bannerMode(org.springframework.boot.Banner.Mode.OFF)
+                .bannerMode(Banner.Mode.OFF)
                 .logStartupInfo(false)
                 .registerShutdownHook(false)
                 .properties(properties)

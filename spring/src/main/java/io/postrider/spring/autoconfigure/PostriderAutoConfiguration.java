@@ -23,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
@@ -95,6 +96,7 @@ public final class PostriderAutoConfiguration {
     }
 
     @Bean
+    @Order(10)
     MdcContext postriderMdcContext() {
         return new MdcContext();
     }

@@ -22,10 +22,10 @@ record Storage(DataSource dataSource, TableNames tables) {
             try {
                 return Objects.requireNonNull(beans.getBean(name, DataSource.class));
             } catch (NoSuchBeanDefinitionException e) {
+                // Not as the cause: Spring Boot's own analysis of it would go before this one.
                 throw new SetupException(
                         "There is no DataSource bean named '" + name + "', which postrider.data-source asks for.",
-                        "Set postrider.data-source to one of these: " + Arrays.asList(names) + ".",
-                        e);
+                        "Set postrider.data-source to one of these: " + Arrays.asList(names) + ".");
             }
         }
         DataSource only = beans.getBeanProvider(DataSource.class).getIfUnique();
