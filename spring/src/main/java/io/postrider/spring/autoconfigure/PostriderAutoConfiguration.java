@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -116,7 +117,7 @@ public final class PostriderAutoConfiguration {
     static final class WithJackson3 {
 
         @Bean
-        @ConditionalOnBean(tools.jackson.databind.json.JsonMapper.class)
+        @ConditionalOnSingleCandidate(tools.jackson.databind.json.JsonMapper.class)
         @ConditionalOnMissingBean
         EventJson postriderJson(tools.jackson.databind.json.JsonMapper mapper) {
             return new Jackson3Json(mapper);
@@ -129,7 +130,7 @@ public final class PostriderAutoConfiguration {
     static final class WithJackson2 {
 
         @Bean
-        @ConditionalOnBean(com.fasterxml.jackson.databind.ObjectMapper.class)
+        @ConditionalOnSingleCandidate(com.fasterxml.jackson.databind.ObjectMapper.class)
         @ConditionalOnMissingBean
         EventJson postriderJackson2(com.fasterxml.jackson.databind.ObjectMapper mapper) {
             return new Jackson2Json(mapper);

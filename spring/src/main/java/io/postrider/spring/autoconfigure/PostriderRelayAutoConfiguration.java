@@ -60,7 +60,8 @@ public final class PostriderRelayAutoConfiguration {
         }
     }
 
-    @Bean
+    /** Stopped by its lifecycle; as a bean only if the context fails while it starts. */
+    @Bean(destroyMethod = "stop")
     RelayLifecycle postriderRelay(
             Storage storage,
             PostriderProperties properties,

@@ -50,9 +50,11 @@ public final class RelayLifecycle implements SmartLifecycle {
             return;
         }
         RelayConnections opened = RelayConnections.of(storage.dataSource(), properties.relay());
+        Address address;
         try {
             // A relay runs once, a context may be stopped and started.
             Relay built = build(opened);
+            address = Address.of(opened.dataSource());
             built.start();
             relay = built;
             connections = opened;
@@ -64,7 +66,7 @@ public final class RelayLifecycle implements SmartLifecycle {
                 "Outbox relay {} carries events from {} to {}. Undelivered events: view {}outbox_status, or actuator"
                         + " endpoint outbox",
                 name,
-                Address.of(opened.dataSource()),
+                address,
                 publisher,
                 storage.tables().schema().isEmpty() ? "" : storage.tables().schema() + ".");
     }
