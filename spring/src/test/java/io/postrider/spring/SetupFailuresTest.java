@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.postrider.Outbox;
+import io.postrider.testkit.PostgresServer;
 import java.util.Arrays;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -21,6 +22,9 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** What an application that cannot start is told, by the analyzers that Spring Boot finds. */
 class SetupFailuresTest {
+    /** None of them gets far enough to be in another's way. */
+    private static final PostgresServer.Database DATABASE = TestApplication.database();
+
     private static final String KAFKA = "spring.kafka.bootstrap-servers=127.0.0.1:9";
 
     @Configuration(proxyBeanMethods = false)
@@ -32,12 +36,12 @@ class SetupFailuresTest {
     static class TwoDataSources {
         @Bean
         DataSource orders() {
-            return new DriverManagerDataSource(TestApplication.database().url());
+            return new DriverManagerDataSource(DATABASE.url());
         }
 
         @Bean
         DataSource audit() {
-            return new DriverManagerDataSource(TestApplication.database().url());
+            return new DriverManagerDataSource(DATABASE.url());
         }
     }
 
@@ -48,7 +52,7 @@ class SetupFailuresTest {
             if (configuration == TwoDataSources.class) {
                 TestApplication.runBare(configuration, all).close();
             } else {
-                TestApplication.run(configuration, all).close();
+                TestApplication.runOn(DATABASE, configuration, all).close();
             }
         });
         assertThat(failure).as("it did not start").isNotNull();
@@ -107,10 +111,12 @@ class SetupFailuresTest {
                 TwoDataSources.class,
                 TestApplication.WITHOUT_JPA,
                 TestApplication.WITHOUT_RELAY,
-                "postrider.data-source=audit")) {
+                "postrider.data-source=audit",
+                "postrider.schema.name=chosen")) {
             assertThat(app.bean(Outbox.class)).isInstanceOf(SpringOutbox.class);
             var audit = app.context().getBean("audit", DataSource.class);
-            assertThat(new JdbcTemplate(audit).queryForObject("SELECT count(*) FROM outbox_event", Integer.class))
+            assertThat(new JdbcTemplate(audit)
+                            .queryForObject("SELECT count(*) FROM chosen.outbox_event", Integer.class))
                     .isZero();
         }
     }
@@ -135,9 +141,11 @@ class SetupFailuresTest {
 
     @Test
     void a_schema_that_is_missing() {
-        FailureAnalysis analysis = analysis(App.class, KAFKA, "postrider.schema.mode=validate");
+        FailureAnalysis analysis =
+                analysis(App.class, KAFKA, "postrider.schema.mode=validate", "postrider.schema.name=nowhere");
         assertThat(analysis.getDescription())
                 .startsWith("The tables of the outbox are missing or too old, and postrider.schema.mode is validate.")
+                .contains("SET search_path TO nowhere;")
                 .contains("CREATE TABLE outbox_event");
         assertThat(analysis.getAction())
                 .isEqualTo(

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
@@ -154,8 +155,8 @@ class SpringGuideTest {
 
     @Test
     void every_java_snippet_of_the_guide_is_code_that_runs_here() throws IOException {
-        String source = bare(
-                Files.readString(root().resolve("spring/src/test/java/io/postrider/spring/SpringGuideTest.java")));
+        String source =
+                bare(Files.readString(root().resolve("spring/src/test/java/io/postrider/spring/SpringGuideTest.java")));
         List<String> snippets = snippets("java");
         assertThat(snippets).hasSizeGreaterThan(4);
         for (String snippet : snippets) {
@@ -174,7 +175,10 @@ class SpringGuideTest {
                     ConfigurationPropertySources.from(new PropertiesPropertySource("guide", properties)),
                     null,
                     ApplicationConversionService.getSharedInstance());
-            binder.bind("postrider", Bindable.of(PostriderProperties.class), new NoUnboundElementsBindHandler());
+            binder.bind(
+                    "postrider",
+                    Bindable.of(PostriderProperties.class),
+                    new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
         }
     }
 
@@ -190,7 +194,9 @@ class SpringGuideTest {
                 .matcher(metadata)
                 .results()
                 .forEach(match -> names.add(match.group(1)));
-        assertThat(names).contains("postrider.relay.retry.attempts", "postrider.schema.mode").hasSizeGreaterThan(20);
+        assertThat(names)
+                .contains("postrider.relay.retry.attempts", "postrider.schema.mode")
+                .hasSizeGreaterThan(20);
         assertThat(names).allSatisfy(name -> assertThat(guide).contains(name));
     }
 
