@@ -6,7 +6,6 @@ import io.postrider.OutboxException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +35,7 @@ final class TransactionBuffer implements TransactionSynchronization {
     private final Object owner;
     private final Store store;
     private final List<OutboxEvent> events = new ArrayList<>();
-    private final Map<Object, Integer> savepoints = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
     private State state;
     private int written;
 

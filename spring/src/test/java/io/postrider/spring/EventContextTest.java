@@ -3,9 +3,16 @@ package io.postrider.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import brave.Tracing;
+import brave.propagation.ThreadLocalCurrentTraceContext;
+import io.micrometer.tracing.Span;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.brave.bridge.BraveCurrentTraceContext;
+import io.micrometer.tracing.brave.bridge.BraveTracer;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,6 +31,13 @@ class EventContextTest {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class App {
+        @Bean
+        Tracer tracer() {
+            ThreadLocalCurrentTraceContext current = ThreadLocalCurrentTraceContext.create();
+            Tracing tracing = Tracing.newBuilder().currentTraceContext(current).build();
+            return new BraveTracer(tracing.tracer(), new BraveCurrentTraceContext(current));
+        }
+
         @Bean
         EventContext tenant() {
             return () -> Map.of("tenant", "north", "X-Correlation-ID", "never: others are asked first");
@@ -50,7 +64,7 @@ class EventContextTest {
         MDC.clear();
     }
 
-    private static String header(String name) {
+    private static @Nullable String header(String name) {
         return app.jdbc().queryForObject("SELECT headers ->> ? FROM outbox_event", String.class, name);
     }
 
@@ -82,6 +96,23 @@ class EventContextTest {
                 .containsEntry("aggregate_id", "7")
                 .containsEntry("max_attempts", 3)
                 .containsEntry("body", "{}");
+    }
+
+    @Test
+    void the_span_of_the_tracer_goes_before_what_log_lines_say() {
+        MDC.put("traceparent", TRACEPARENT);
+        Tracer tracer = app.bean(Tracer.class);
+        Span span = tracer.nextSpan().start();
+        try (Tracer.SpanInScope scope = tracer.withSpan(span)) {
+            assertThat(scope).isNotNull();
+            append(OutboxEvent.of("orders", "Placed").build());
+        } finally {
+            span.end();
+        }
+        String trace = span.context().traceId();
+        assertThat(header("traceparent"))
+                .isEqualTo("00-" + "0".repeat(32 - trace.length()) + trace + "-"
+                        + span.context().spanId() + "-01");
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +23,7 @@ class MappedEventsTest {
     private static TestApplication app;
 
     @OutboxMessage(stream = "order-events", key = "orderId", aggregate = "Order")
-    record OrderPlaced(String orderId, int total) {}
+    record OrderPlaced(@Nullable String orderId, int total) {}
 
     @OutboxMessage(stream = "order-events", type = "OrderPaidV2", key = "order.orderId + '/' + order.total")
     record OrderPaid(OrderPlaced order) {}

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,7 +89,7 @@ class ObservedOutboxTest {
     }
 
     /** What JMX shows of the endpoint is what Spring Boot makes of it, parameters that may be left out included. */
-    private static Object endpoint(String operation, Object... arguments) throws Exception {
+    private static Object endpoint(String operation, @Nullable Object... arguments) throws Exception {
         var server = ManagementFactory.getPlatformMBeanServer();
         var name = server.queryNames(new ObjectName("org.springframework.boot:type=Endpoint,name=Outbox,*"), null)
                 .iterator()

@@ -87,6 +87,7 @@ class RelayInApplicationTest {
                         "postrider.streams.mapped-events.topic=mapped.v1",
                         "postrider.streams.[other.events].on-dead=skip",
                         "postrider.streams.[other.events].history=off",
+                        "spring.main.lazy-initialization=true",
                         "postrider.relay.own-connections=false",
                         "postrider.relay.name=post-office",
                         "postrider.relay.loops=2",

@@ -9,6 +9,7 @@ import io.postrider.testkit.PostgresServer;
 import java.util.Arrays;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -66,7 +67,7 @@ class SetupFailuresTest {
     }
 
     /** As Spring Boot does it: one that cannot be used is passed over. */
-    private static FailureAnalysis analyze(FailureAnalyzer analyzer, Throwable failure) {
+    private static @Nullable FailureAnalysis analyze(FailureAnalyzer analyzer, Throwable failure) {
         try {
             return analyzer.analyze(failure);
         } catch (LinkageError e) {
@@ -135,8 +136,9 @@ class SetupFailuresTest {
                                 + " few are left for the application.");
         assertThat(analysis.getAction())
                 .isEqualTo(
-                        "Set spring.datasource.hikari.maximum-pool-size to 5 or more, lower postrider.relay.loops, or"
-                                + " leave postrider.relay.own-connections=true.");
+                        "Let the pool have 5 connections or more (with Hikari"
+                                + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
+                                + " Hikari, leave postrider.relay.own-connections=true.");
     }
 
     @Test

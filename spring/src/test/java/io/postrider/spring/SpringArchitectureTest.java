@@ -22,7 +22,8 @@ class SpringArchitectureTest {
         "org.springframework.boot.autoconfigure.condition..",
         "org.springframework.boot.context.properties..",
         "org.springframework.boot.diagnostics..",
-        "org.springframework.boot.jdbc"
+        "org.springframework.boot",
+        "org.springframework.boot.jdbc.metadata"
     };
 
     private static final Pattern EMPTY_NAME =

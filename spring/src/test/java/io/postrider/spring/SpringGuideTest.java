@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -208,12 +209,13 @@ class SpringGuideTest {
                 .toList();
     }
 
+    /** The tests of both lines run here, each in a directory of its own. */
     private static Path root() {
-        Path here = Path.of("").toAbsolutePath();
-        while (!Files.exists(here.resolve("docs/guide/spring.md"))) {
-            here = here.getParent();
-        }
-        return here;
+        return Stream.of("", "..", "../..")
+                .map(up -> Path.of(up).toAbsolutePath())
+                .filter(path -> Files.exists(path.resolve("docs/guide/spring.md")))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Without its white space, which the formatter may arrange in another way. */

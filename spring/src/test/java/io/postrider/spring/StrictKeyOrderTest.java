@@ -63,7 +63,7 @@ class StrictKeyOrderTest {
                     CompletableFuture.runAsync(() -> app.transaction()
                                     .executeWithoutResult(inner -> outbox.append(event("Elsewhere", "b"))))
                             .join();
-                    CompletableFuture.runAsync(() -> app.transaction()
+                    var unused = CompletableFuture.runAsync(() -> app.transaction()
                                     .executeWithoutResult(inner -> outbox.append(event("Second", "a"))))
                             .whenComplete((done, failure) -> second.complete(null));
                     await().untilAsserted(() -> assertThat(waiting()).isEqualTo(1));

@@ -15,6 +15,7 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -94,6 +95,15 @@ public final class PostriderAutoConfiguration {
                             .values()
                             .forEach(found::watch));
         }
+    }
+
+    /** An application that makes its beans late still delivers from the start. */
+    @Bean
+    static LazyInitializationExcludeFilter postriderIsNeverLazy() {
+        return (name, definition, type) -> SchemaAtStart.class.equals(type)
+                || RelayLifecycle.class.equals(type)
+                || SmartInitializingSingleton.class.equals(type)
+                || "postriderGauges".equals(name);
     }
 
     @Bean

@@ -4,16 +4,16 @@ package io.postrider.spring.autoconfigure;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postrider.spring.autoconfigure.PostriderProperties.RelayProperties;
+import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.util.ClassUtils;
 
 /**
  * The connections of the relay: its own, opened as the application's pool opens them, so that neither waits for the
- * other. A DataSource that is no known pool is used as it is.
+ * other. A DataSource that is not Hikari's is used as it is, if it is large enough.
  */
 final class RelayConnections implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RelayConnections.class);
@@ -28,23 +28,26 @@ final class RelayConnections implements AutoCloseable {
         this.close = close;
     }
 
-    static RelayConnections of(DataSource application, RelayProperties relay) {
+    static RelayConnections of(Storage storage, RelayProperties relay) {
         // One for each loop, one for the membership, one for housekeeping.
         int needed = relay.loops() + 2;
-        if (HIKARI) {
-            RelayConnections found = Hikari.connections(application, needed, relay.ownConnections());
-            if (found != null) {
-                return found;
+        if (relay.ownConnections() && HIKARI) {
+            RelayConnections own = Hikari.copied(storage.dataSource(), needed);
+            if (own != null) {
+                return own;
             }
         }
-        if (relay.ownConnections()) {
-            log.info(
-                    "The relay takes {} connections of the application's {}: it is no HikariDataSource, so none of its"
-                            + " own could be derived from it",
-                    needed,
-                    application.getClass().getSimpleName());
-        }
-        return new RelayConnections(application, () -> {});
+        storage.poolSize().ifPresent(size -> {
+            if (needed >= size) {
+                throw new SetupException(
+                        "The pool of the application has " + size + " connections and the relay keeps " + needed
+                                + " of them (loops + 2), so too few are left for the application.",
+                        "Let the pool have " + (needed + 1) + " connections or more (with Hikari"
+                                + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
+                                + " Hikari, leave postrider.relay.own-connections=true.");
+            }
+        });
+        return new RelayConnections(storage.dataSource(), () -> {});
     }
 
     DataSource dataSource() {
@@ -58,23 +61,17 @@ final class RelayConnections implements AutoCloseable {
 
     /** Apart, since it cannot be loaded without Hikari. */
     private static final class Hikari {
-        static @Nullable RelayConnections connections(DataSource application, int needed, boolean own) {
-            HikariDataSource pool = DataSourceUnwrapper.unwrap(application, HikariConfig.class, HikariDataSource.class);
-            if (pool == null) {
+        static @Nullable RelayConnections copied(DataSource application, int size) {
+            try {
+                if (!application.isWrapperFor(HikariDataSource.class)) {
+                    return null;
+                }
+                HikariDataSource copy = copy(application.unwrap(HikariDataSource.class), size);
+                return new RelayConnections(copy, copy::close);
+            } catch (SQLException e) {
+                log.debug("The relay shares the application's connections: what it wraps is not told", e);
                 return null;
             }
-            if (own) {
-                HikariDataSource copy = copy(pool, needed);
-                return new RelayConnections(copy, copy::close);
-            }
-            if (needed >= pool.getMaximumPoolSize()) {
-                throw new SetupException(
-                        "The pool of the application has " + pool.getMaximumPoolSize() + " connections and the relay"
-                                + " keeps " + needed + " of them (loops + 2), so too few are left for the application.",
-                        "Set spring.datasource.hikari.maximum-pool-size to " + (needed + 1) + " or more, lower"
-                                + " postrider.relay.loops, or leave postrider.relay.own-connections=true.");
-            }
-            return new RelayConnections(application, () -> {});
         }
 
         private static HikariDataSource copy(HikariDataSource pool, int size) {

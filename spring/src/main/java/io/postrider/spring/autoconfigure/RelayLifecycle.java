@@ -49,7 +49,7 @@ public final class RelayLifecycle implements SmartLifecycle {
         if (relay != null) {
             return;
         }
-        RelayConnections opened = RelayConnections.of(storage.dataSource(), properties.relay());
+        RelayConnections opened = RelayConnections.of(storage, properties.relay());
         Address address;
         try {
             // A relay runs once, a context may be stopped and started.

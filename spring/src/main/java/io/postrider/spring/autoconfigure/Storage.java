@@ -4,16 +4,22 @@ package io.postrider.spring.autoconfigure;
 import io.postrider.table.TableNames;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.OptionalInt;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 
-/** The DataSource that the outbox is in, and its tables there. */
-record Storage(DataSource dataSource, TableNames tables) {
+/**
+ * The DataSource that the outbox is in, and its tables there.
+ *
+ * @param poolSize how many connections it has at most, if that is known
+ */
+record Storage(DataSource dataSource, TableNames tables, OptionalInt poolSize) {
 
     static Storage choose(ListableBeanFactory beans, PostriderProperties properties) {
-        return new Storage(dataSource(beans, properties.dataSource()), tables(properties));
+        DataSource dataSource = dataSource(beans, properties.dataSource());
+        return new Storage(dataSource, tables(properties), PoolSize.of(beans, dataSource));
     }
 
     private static DataSource dataSource(ListableBeanFactory beans, @Nullable String name) {
