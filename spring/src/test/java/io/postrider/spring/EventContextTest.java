@@ -4,6 +4,7 @@ package io.postrider.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import brave.Tracing;
+import brave.propagation.CurrentTraceContext;
 import brave.propagation.ThreadLocalCurrentTraceContext;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.Tracer;
@@ -33,7 +34,7 @@ class EventContextTest {
     static class App {
         @Bean
         Tracer tracer() {
-            ThreadLocalCurrentTraceContext current = ThreadLocalCurrentTraceContext.create();
+            CurrentTraceContext current = ThreadLocalCurrentTraceContext.create();
             Tracing tracing = Tracing.newBuilder().currentTraceContext(current).build();
             return new BraveTracer(tracing.tracer(), new BraveCurrentTraceContext(current));
         }

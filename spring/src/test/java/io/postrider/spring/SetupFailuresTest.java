@@ -135,10 +135,9 @@ class SetupFailuresTest {
                         "The pool of the application has 4 connections and the relay keeps 4 of them (loops + 2), so too"
                                 + " few are left for the application.");
         assertThat(analysis.getAction())
-                .isEqualTo(
-                        "Let the pool have 5 connections or more (with Hikari"
-                                + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
-                                + " Hikari, leave postrider.relay.own-connections=true.");
+                .isEqualTo("Let the pool have 5 connections or more (with Hikari"
+                        + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
+                        + " Hikari, leave postrider.relay.own-connections=true.");
     }
 
     @Test
