@@ -8,7 +8,6 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.Arrays;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -30,9 +29,7 @@ class SpringArchitectureTest {
             Pattern.compile("(Abstract|Default|Base)[A-Z].*|.*(Impl|Manager|Helper|Utils?|Processor)");
 
     private static final JavaClasses STARTER = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .withImportOption(location -> !location.contains("test-classes"))
-            .importPackages("io.postrider.spring");
+            .importUrl(SpringOutbox.class.getProtectionDomain().getCodeSource().getLocation());
 
     @Test
     void appending_needs_spring_and_nothing_of_boot_micrometer_jackson_or_kafka() {
