@@ -54,6 +54,7 @@ class StrictKeyOrderTest {
     @Test
     void who_appends_to_the_same_key_waits_for_the_commit_and_others_do_not() {
         CompletableFuture<Void> second = new CompletableFuture<>();
+        CompletableFuture<Boolean> seen = new CompletableFuture<>();
         app.transaction().executeWithoutResult(tx -> {
             outbox.append(event("First", "a"));
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -66,11 +67,18 @@ class StrictKeyOrderTest {
                     var unused = CompletableFuture.runAsync(() -> app.transaction()
                                     .executeWithoutResult(inner -> outbox.append(event("Second", "a"))))
                             .whenComplete((done, failure) -> second.complete(null));
-                    await().untilAsserted(() -> assertThat(waiting()).isEqualTo(1));
-                    assertThat(second).isNotDone();
+                    // What is thrown here is swallowed, so it is looked at behind the transaction.
+                    seen.completeAsync(() -> {
+                        await().untilAsserted(() -> assertThat(waiting()).isEqualTo(1));
+                        return second.isDone();
+                    });
+                    seen.handle((done, failure) -> done).join();
                 }
             });
         });
+        assertThat(seen)
+                .as("the second was done before the first had committed")
+                .isCompletedWithValue(false);
         await().untilAsserted(() -> assertThat(second).isDone());
         assertThat(app.stored()).containsExactly("First", "Elsewhere", "Second");
     }
