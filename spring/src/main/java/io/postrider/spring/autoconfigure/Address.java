@@ -11,7 +11,7 @@ import javax.sql.DataSource;
 
 /** Where a database is, without what its URL says besides: that may be a password. */
 record Address(String url) {
-    private static final Pattern HOSTS = Pattern.compile("^jdbc:[a-z0-9:]+?://([^/?;]*)");
+    private static final Pattern HOSTS = Pattern.compile("^jdbc:[^/]*//([^/?;]*)");
     private static final Pattern LOCAL =
             Pattern.compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1]|\\[0:0:0:0:0:0:0:1])(:\\d+)?");
 
@@ -28,7 +28,8 @@ record Address(String url) {
     boolean isLocal() {
         Matcher hosts = HOSTS.matcher(url.toLowerCase(Locale.ROOT));
         if (!hosts.find()) {
-            return true;
+            // jdbc:postgresql:name is here; of any other form nothing is known.
+            return url.startsWith("jdbc:postgresql:");
         }
         for (String host : hosts.group(1).split(",", -1)) {
             String name = host.substring(host.lastIndexOf('@') + 1);
