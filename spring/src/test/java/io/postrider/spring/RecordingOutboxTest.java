@@ -10,8 +10,14 @@ import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.spring.autoconfigure.RelayLifecycle;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.annotation.DirtiesContext.HierarchyMode;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.context.TestContextManager;
 
 class RecordingOutboxTest {
 
@@ -19,6 +25,35 @@ class RecordingOutboxTest {
     @EnableAutoConfiguration
     @AutoConfigureRecordingOutbox
     static class App {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class PlainApp {}
+
+    /** A test as applications have them; run by hand, since Spring's extension is not needed for anything else here. */
+    @SpringBootTest(classes = PlainApp.class, properties = TestApplication.WITHOUT_JPA)
+    @AutoConfigureRecordingOutbox
+    static class TestOfAnApplication {
+        @Autowired
+        Outbox outbox;
+
+        @Autowired
+        RecordingOutbox recorded;
+
+        @DynamicPropertySource
+        static void database(DynamicPropertyRegistry registry) {
+            registry.add("spring.datasource.url", TestApplication.database()::url);
+        }
+    }
+
+    @Test
+    void it_stands_beside_spring_boot_test() throws Exception {
+        TestOfAnApplication test = new TestOfAnApplication();
+        TestContextManager manager = new TestContextManager(TestOfAnApplication.class);
+        manager.prepareTestInstance(test);
+        assertThat(test.outbox).isSameAs(test.recorded);
+        manager.getTestContext().markApplicationContextDirty(HierarchyMode.CURRENT_LEVEL);
+    }
 
     private static OutboxEvent event(String type) {
         return OutboxEvent.of("order-events", type).build();
