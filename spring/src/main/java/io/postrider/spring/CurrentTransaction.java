@@ -64,8 +64,8 @@ final class CurrentTransaction {
                                 && frame.getMethodName().equals("invokeAfterCommit")));
         if (after) {
             throw new OutboxException("The transaction was committed before " + named(event)
-                    + " was appended, or its transaction manager is unknown to the outbox. Append before the commit, and"
-                    + " make the transaction manager a bean.");
+                    + " was appended, or its transaction manager is unknown to the outbox. Append before the commit,"
+                    + " and make the transaction manager a bean.");
         }
     }
 

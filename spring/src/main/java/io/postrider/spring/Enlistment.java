@@ -9,8 +9,8 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Gives every transaction that it applies to its buffer when it begins. Not at the first append: a synchronization that is
- * registered while the transaction commits is not called any more, and its events would be lost without a word.
+ * Gives every transaction that it applies to its buffer when it begins. Not at the first append: a synchronization that
+ * is registered while the transaction commits is not called any more, and its events would be lost without a word.
  */
 final class Enlistment implements TransactionExecutionListener {
     private final BooleanSupplier applies;

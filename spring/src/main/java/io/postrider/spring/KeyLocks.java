@@ -15,7 +15,10 @@ import java.util.List;
 final class KeyLocks {
     private static final int MOST_KEYS = 1000;
 
-    /** In the order of the locks, not of the keys: two keys may share a lock, and everybody must take locks in one order. */
+    /**
+     * In the order of the locks, not of the keys: two keys may share a lock, and everybody must take locks in one
+     * order.
+     */
     private static final String TAKE = """
             WITH locks AS MATERIALIZED (
                 SELECT DISTINCT hashtextextended(k.name, 7046029254386353131) AS lock

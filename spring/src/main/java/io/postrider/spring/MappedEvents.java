@@ -22,8 +22,8 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * Appends the application events that are mapped, when they are published: within the publisher's transaction, or not at
- * all. Thread-safe.
+ * Appends the application events that are mapped, when they are published: within the publisher's transaction, or not
+ * at all. Thread-safe.
  */
 public final class MappedEvents implements ApplicationListener<ApplicationEvent> {
     private final Outbox outbox;

@@ -12,8 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * What JPA has not written yet. Spring lets Hibernate flush in the commit itself, behind every callback; flushed here, the
- * application's rows are locked before its events get their ids.
+ * What JPA has not written yet. Spring lets Hibernate flush in the commit itself, behind every callback; flushed here,
+ * the application's rows are locked before its events get their ids.
  */
 final class PersistenceContexts {
     private static final boolean JPA =

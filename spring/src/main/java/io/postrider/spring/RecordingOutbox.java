@@ -11,8 +11,8 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 /**
  * An outbox for tests of an application: keeps what was appended, and what of it was committed, in memory.
  *
- * <p>As the real one, it throws outside a transaction, and forgets what is rolled back, also to a savepoint. Get it with
- * {@link AutoConfigureRecordingOutbox}. Thread-safe.
+ * <p>As the real one, it throws outside a transaction, and forgets what is rolled back, also to a savepoint. Get it
+ * with {@link AutoConfigureRecordingOutbox}. Thread-safe.
  */
 public final class RecordingOutbox implements Outbox {
     private final List<OutboxEvent> appended = new ArrayList<>();

@@ -31,8 +31,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * }</pre>
  *
  * <p>Events are checked when they are appended, kept until the transaction is about to commit, and inserted then, after
- * JPA's flush and in one round trip: so the rows that a transaction changes are locked before its events get their place
- * in the order of their keys. What was appended after a savepoint goes with a rollback to it. Thread-safe.
+ * JPA's flush and in one round trip: so the rows that a transaction changes are locked before its events get their
+ * place in the order of their keys. What was appended after a savepoint goes with a rollback to it. Thread-safe.
  */
 public final class SpringOutbox implements Outbox {
     private final DataSource dataSource;
@@ -76,8 +76,8 @@ public final class SpringOutbox implements Outbox {
     }
 
     /**
-     * Has events of this manager's transactions kept until their commit. In a transaction of a manager that is not watched
-     * each append is written at once.
+     * Has events of this manager's transactions kept until their commit. In a transaction of a manager that is not
+     * watched each append is written at once.
      */
     public void watch(ConfigurableTransactionManager manager) {
         manager.addListener(

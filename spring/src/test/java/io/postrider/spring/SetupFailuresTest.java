@@ -80,8 +80,8 @@ class SetupFailuresTest {
         FailureAnalysis analysis = analysis(App.class);
         assertThat(analysis.getDescription())
                 .isEqualTo(
-                        "The relay is enabled and there is nothing to deliver to: no Kafka brokers are set, and there is"
-                                + " no Publisher bean.");
+                        "The relay is enabled and there is nothing to deliver to: no Kafka brokers are set, and there"
+                                + " is no Publisher bean.");
         assertThat(analysis.getAction())
                 .isEqualTo(
                         "Set spring.kafka.bootstrap-servers or postrider.kafka.bootstrap-servers, add a Publisher bean,"
@@ -93,8 +93,8 @@ class SetupFailuresTest {
         FailureAnalysis analysis = analysis(TwoDataSources.class, KAFKA);
         assertThat(analysis.getDescription())
                 .isEqualTo(
-                        "There are 2 DataSource beans, [orders, audit], and none is primary, so it is not known which one"
-                                + " the outbox is in.");
+                        "There are 2 DataSource beans, [orders, audit], and none is primary, so it is not known which"
+                                + " one the outbox is in.");
         assertThat(analysis.getAction()).startsWith("Set postrider.data-source to the name of the one");
     }
 
@@ -131,9 +131,8 @@ class SetupFailuresTest {
                 "postrider.relay.loops=2",
                 "spring.datasource.hikari.maximum-pool-size=4");
         assertThat(analysis.getDescription())
-                .isEqualTo(
-                        "The pool of the application has 4 connections and the relay keeps 4 of them (loops + 2), so too"
-                                + " few are left for the application.");
+                .isEqualTo("The pool of the application has 4 connections and the relay keeps 4 of them (loops + 2), so"
+                        + " too few are left for the application.");
         assertThat(analysis.getAction())
                 .isEqualTo("Let the pool have 5 connections or more (with Hikari"
                         + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"

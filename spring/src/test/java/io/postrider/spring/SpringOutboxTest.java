@@ -10,20 +10,14 @@ import static org.springframework.transaction.TransactionDefinition.PROPAGATION_
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringOutboxTest {
@@ -193,8 +187,8 @@ class SpringOutboxTest {
     void what_the_database_refuses_rolls_the_transaction_back() {
         app.jdbc()
                 .execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-                        + " RAISE EXCEPTION 'not today'; END $$; CREATE TRIGGER refuse BEFORE INSERT ON outbox_event FOR EACH ROW"
-                        + " WHEN (NEW.event_type = 'Refused') EXECUTE FUNCTION refuse()");
+                        + " RAISE EXCEPTION 'not today'; END $$; CREATE TRIGGER refuse BEFORE INSERT ON outbox_event"
+                        + " FOR EACH ROW WHEN (NEW.event_type = 'Refused') EXECUTE FUNCTION refuse()");
         assertThatThrownBy(() -> app.transaction().executeWithoutResult(tx -> {
                     order("7");
                     outbox.append(event("Refused"));
@@ -227,108 +221,5 @@ class SpringOutboxTest {
         }
         assertThat(rings).hasValue(1);
         assertThat(app.stored()).containsExactly("One", "Two");
-    }
-
-    /** Registers work for a phase of the current transaction. */
-    private static void on(int order, Runnable beforeCommit, Runnable afterCommit) {
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public int getOrder() {
-                return order;
-            }
-
-            @Override
-            public void beforeCommit(boolean readOnly) {
-                beforeCommit.run();
-            }
-
-            @Override
-            public void afterCommit() {
-                afterCommit.run();
-            }
-        });
-    }
-
-    @Test
-    void what_is_appended_while_the_transaction_commits_is_stored() {
-        app.transaction().executeWithoutResult(tx -> {
-            on(0, () -> outbox.append(event("Early")), () -> {});
-            on(Integer.MAX_VALUE, () -> outbox.append(event("Late")), () -> {});
-        });
-        assertThat(app.stored()).containsExactly("Early", "Late");
-    }
-
-    @Test
-    void what_is_appended_after_the_commit_is_refused_and_not_lost_in_silence() {
-        List<Throwable> refused = new ArrayList<>();
-        Runnable append = () -> {
-            try {
-                outbox.append(event("TooLate"));
-            } catch (OutboxException e) {
-                refused.add(e);
-            }
-        };
-        app.transaction().executeWithoutResult(tx -> {
-            on(Integer.MIN_VALUE, () -> {}, append);
-            on(Integer.MAX_VALUE, () -> {}, append);
-            on(
-                    0,
-                    () -> {},
-                    () -> app.transaction(PROPAGATION_REQUIRES_NEW)
-                            .executeWithoutResult(own -> outbox.append(event("OnItsOwn"))));
-        });
-        assertThat(refused)
-                .hasSize(2)
-                .allSatisfy(e -> assertThat(e)
-                        .hasMessageStartingWith(
-                                "The transaction was committed before event TooLate (stream order-events) was"
-                                        + " appended"));
-        assertThat(app.stored()).containsExactly("OnItsOwn");
-    }
-
-    @Test
-    void a_transaction_of_another_data_source_is_refused() {
-        DataSource other =
-                new DriverManagerDataSource(TestApplication.database().url());
-        TransactionTemplate elsewhere = new TransactionTemplate(new DataSourceTransactionManager(other));
-        elsewhere.executeWithoutResult(tx -> {
-            String message = "The open transaction is not one of the DataSource that the outbox writes to, so event"
-                    + " OrderPlaced (stream order-events) would not be atomic with your data. Use the transaction manager"
-                    + " of that DataSource, or choose another with postrider.data-source.";
-            assertThatThrownBy(() -> outbox.append(event("OrderPlaced"))).hasMessage(message);
-            order("7"); // looks a connection up, which commits by itself
-            assertThatThrownBy(() -> outbox.append(event("OrderPlaced"))).hasMessage(message);
-        });
-        assertThat(app.stored()).isEmpty();
-    }
-
-    @Test
-    void a_transaction_manager_that_is_no_bean_works_too() {
-        TransactionTemplate own = new TransactionTemplate(new DataSourceTransactionManager(app.bean(DataSource.class)));
-        AtomicInteger rings = new AtomicInteger();
-        Runnable deafen = app.bean(SpringOutbox.class).bell().onRing(rings::incrementAndGet);
-        own.executeWithoutResult(tx -> {
-            outbox.append(event("One"));
-            Object savepoint = tx.createSavepoint();
-            outbox.append(event("Dropped"));
-            tx.rollbackToSavepoint(savepoint);
-            on(Integer.MAX_VALUE, () -> outbox.append(event("Late")), () -> {});
-        });
-        deafen.run();
-        own.executeWithoutResult(tx -> {
-            outbox.append(event("Lost"));
-            tx.setRollbackOnly();
-        });
-        List<Throwable> refused = new ArrayList<>();
-        own.executeWithoutResult(tx -> on(0, () -> {}, () -> {
-            try {
-                outbox.append(event("TooLate"));
-            } catch (OutboxException e) {
-                refused.add(e);
-            }
-        }));
-        assertThat(app.stored()).containsExactly("One", "Late");
-        assertThat(rings).hasValue(1);
-        assertThat(refused).hasSize(1);
     }
 }

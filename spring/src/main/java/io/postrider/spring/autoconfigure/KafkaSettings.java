@@ -12,8 +12,9 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * How Kafka is reached, taken from {@code spring.kafka.*} by name: the classes behind those settings differ between Spring
- * Boot 3 and 4. Only addresses and security are taken; how the application's own producers produce is their affair.
+ * How Kafka is reached, taken from {@code spring.kafka.*} by name: the classes behind those settings differ between
+ * Spring Boot 3 and 4. Only addresses and security are taken; how the application's own producers produce is their
+ * affair.
  */
 final class KafkaSettings {
     private static final List<String> TAKEN =

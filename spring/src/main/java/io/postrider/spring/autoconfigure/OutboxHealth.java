@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether events can be stored and are being delivered from here. A destination that does not answer is shown and is not
- * down: restarting the application would not help.
+ * Whether events can be stored and are being delivered from here. A destination that does not answer is shown and is
+ * not down: restarting the application would not help.
  */
 record OutboxHealth(Backlog backlog, @Nullable RelayLifecycle relay) {
 

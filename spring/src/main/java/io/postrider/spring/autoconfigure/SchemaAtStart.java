@@ -8,8 +8,8 @@ import io.postrider.table.SchemaMode;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * Migrates or checks the tables when all beans are there: after Flyway or Liquibase, which may have made them, and before
- * the relay and the web server start.
+ * Migrates or checks the tables when all beans are there: after Flyway or Liquibase, which may have made them, and
+ * before the relay and the web server start.
  */
 final class SchemaAtStart implements SmartInitializingSingleton {
     private final Storage storage;
