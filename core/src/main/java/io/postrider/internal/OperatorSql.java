@@ -8,6 +8,8 @@ import io.postrider.table.TableNames;
  * so that nobody acts on a row that has changed since it was looked at, and is audited in the same statement.
  */
 public final class OperatorSql {
+    public final String backlog;
+    public final String relays;
     public final String findDead;
     public final String attempts;
     public final String requeue;
@@ -22,6 +24,8 @@ public final class OperatorSql {
     public final String pruneAttempts;
 
     public OperatorSql(TableNames tables) {
+        backlog = with(tables, BACKLOG);
+        relays = with(tables, RELAYS);
         findDead = with(tables, FIND_DEAD);
         attempts = with(tables, ATTEMPTS);
         requeue = with(tables, REQUEUE);
@@ -40,9 +44,33 @@ public final class OperatorSql {
     private static String with(TableNames tables, String template) {
         return template.replace("{event}", tables.event())
                 .replace("{attempt}", tables.attempt())
+                .replace("{relay}", tables.relay())
+                .replace("{shard}", tables.shard())
                 .replace("{stream}", tables.stream())
                 .replace("{audit}", tables.audit());
     }
+
+    /** A stream without a single event is shown too, once a relay knows it: nothing is left is an answer. */
+    private static final String BACKLOG = """
+            WITH waiting AS (
+                SELECT e.stream,
+                       count(*) FILTER (WHERE e.status NOT IN ('DEAD', 'UNKNOWN')) AS pending,
+                       count(*) FILTER (WHERE e.status IN ('DEAD', 'UNKNOWN')) AS dead,
+                       min(e.created_at) FILTER (WHERE e.status NOT IN ('DEAD', 'UNKNOWN')) AS oldest
+                FROM {event} e GROUP BY e.stream
+            )
+            SELECT coalesce(w.stream, s.stream) AS name, coalesce(w.pending, 0), coalesce(w.dead, 0),
+                   coalesce(greatest(0, extract(epoch FROM clock_timestamp() - w.oldest)), 0) * 1000,
+                   s.paused_at IS NOT NULL
+            FROM waiting w FULL JOIN {stream} s ON s.stream = w.stream
+            ORDER BY name
+            """;
+
+    private static final String RELAYS = """
+            SELECT r.name, r.relay_group, r.lease_until > clock_timestamp(), r.wants = 'REST',
+                   (SELECT count(*) FROM {shard} s WHERE s.owner = r.id), r.in_flight, r.published, r.closed, r.started_at
+            FROM {relay} r ORDER BY r.id
+            """;
 
     private static final String FIND_DEAD = """
             SELECT e.id, e.event_id, e.revision, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,

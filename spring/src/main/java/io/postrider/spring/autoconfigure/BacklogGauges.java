@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
+import io.postrider.ops.Backlog;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/** Asks the table now and then what is pending and dead; scrapes read the last answer. */
+final class BacklogGauges implements SmartLifecycle {
+    private static final Logger log = LoggerFactory.getLogger(BacklogGauges.class);
+
+    private final Backlog backlog;
+    private final StreamTags tags;
+    private final Duration refresh;
+    private final MultiGauge pending;
+    private final MultiGauge dead;
+    private final MultiGauge oldest;
+    private boolean failing;
+    private @Nullable ScheduledExecutorService thread;
+
+    BacklogGauges(Backlog backlog, MeterRegistry registry, PostriderProperties.Metrics settings, StreamTags tags) {
+        this.backlog = backlog;
+        this.tags = tags;
+        this.refresh = settings.refresh();
+        String prefix = settings.prefix() + ".events.";
+        pending = MultiGauge.builder(prefix + "pending")
+                .description("Events that are not delivered yet")
+                .register(registry);
+        dead = MultiGauge.builder(prefix + "dead")
+                .description("Events that wait for a person")
+                .register(registry);
+        oldest = MultiGauge.builder(prefix + "oldest.pending")
+                .description("Age of the oldest event that is not delivered yet")
+                .baseUnit("seconds")
+                .register(registry);
+    }
+
+    /** One stream, or all those that share a tag. */
+    private record Sum(double pending, double dead, double oldest) {
+        static Sum of(Backlog.OfStream stream) {
+            return new Sum(stream.pending(), stream.dead(), stream.oldest().toMillis() / 1000.0);
+        }
+
+        Sum with(Sum other) {
+            return new Sum(pending + other.pending, dead + other.dead, Math.max(oldest, other.oldest));
+        }
+    }
+
+    private void look() {
+        try {
+            Map<String, Sum> sums = new TreeMap<>();
+            backlog.streams().forEach(each -> sums.merge(tags.of(each.stream()), Sum.of(each), Sum::with));
+            show(pending, sums, Sum::pending);
+            show(dead, sums, Sum::dead);
+            show(oldest, sums, Sum::oldest);
+            failing = false;
+        } catch (RuntimeException e) {
+            if (!failing) {
+                log.warn("The gauges of the outbox stand still: {}", e.getMessage());
+            }
+            failing = true;
+        }
+    }
+
+    private static void show(MultiGauge gauge, Map<String, Sum> sums, ToDoubleFunction<Sum> value) {
+        gauge.register(
+                sums.entrySet().stream()
+                        .map(entry ->
+                                Row.of(Tags.of(StreamTags.NAME, entry.getKey()), value.applyAsDouble(entry.getValue())))
+                        .toList(),
+                true);
+    }
+
+    @Override
+    public synchronized void start() {
+        if (thread == null) {
+            ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(work -> {
+                Thread daemon = new Thread(work, "postrider-gauges");
+                daemon.setDaemon(true);
+                return daemon;
+            });
+            var unused = started.scheduleWithFixedDelay(this::look, 0, refresh.toMillis(), TimeUnit.MILLISECONDS);
+            thread = started;
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        if (thread != null) {
+            thread.shutdownNow();
+            thread = null;
+        }
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return thread != null;
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.postrider.ops.Backlog;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What shows how the outbox fares, where the application has the means: meters, health, an endpoint. */
+@AutoConfiguration(
+        after = PostriderRelayAutoConfiguration.class,
+        afterName = {
+            // Spring Boot 3
+            "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+            // Spring Boot 4
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@ConditionalOnBean(Storage.class)
+public final class PostriderActuatorAutoConfiguration {
+
+    /** Micrometer. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnSingleCandidate(MeterRegistry.class)
+    static final class Meters {
+
+        @Bean
+        StreamTags postriderStreamTags(PostriderProperties properties) {
+            return new StreamTags(properties.metrics().maxStreams());
+        }
+
+        @Bean
+        RelayMeters postriderMeters(MeterRegistry registry, PostriderProperties properties, StreamTags tags) {
+            return new RelayMeters(registry, properties.metrics().prefix(), tags);
+        }
+
+        @Bean
+        BacklogGauges postriderGauges(
+                Storage storage, MeterRegistry registry, PostriderProperties properties, StreamTags tags) {
+            Backlog backlog = Backlog.of(storage.dataSource(), storage.tables());
+            return new BacklogGauges(backlog, registry, properties.metrics(), tags);
+        }
+    }
+
+    /** The endpoint. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    static final class Management {
+
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        OutboxEndpoint postriderEndpoint(Storage storage, ObjectProvider<RelayLifecycle> relay) {
+            return new OutboxEndpoint(storage, relay.getIfAvailable());
+        }
+    }
+
+    /** Spring Boot 3. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.actuate.health.HealthIndicator")
+    @ConditionalOnProperty(prefix = "management.health.outbox", name = "enabled", matchIfMissing = true)
+    static final class HealthOfBoot3 {
+
+        @Bean
+        Boot3Health outboxHealthIndicator(Storage storage, ObjectProvider<RelayLifecycle> relay) {
+            return new Boot3Health(health(storage, relay));
+        }
+    }
+
+    /** Spring Boot 4. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
+    @ConditionalOnProperty(prefix = "management.health.outbox", name = "enabled", matchIfMissing = true)
+    static final class HealthOfBoot4 {
+
+        @Bean
+        Boot4Health outboxHealthIndicator(Storage storage, ObjectProvider<RelayLifecycle> relay) {
+            return new Boot4Health(health(storage, relay));
+        }
+    }
+
+    private static OutboxHealth health(Storage storage, ObjectProvider<RelayLifecycle> relay) {
+        return new OutboxHealth(Backlog.of(storage.dataSource(), storage.tables()), relay.getIfAvailable());
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.postrider.Outbox;
+import io.postrider.spring.EventContext;
+import io.postrider.spring.EventJson;
+import io.postrider.spring.EventMapping;
+import io.postrider.spring.MappedEvents;
+import io.postrider.spring.RecordingOutbox;
+import io.postrider.spring.SpringOutbox;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.ConfigurableTransactionManager;
+
+/** The outbox of an application with a DataSource: appending, its tables, and application events that are mapped. */
+@AutoConfiguration(
+        afterName = {
+            // Spring Boot 3
+            "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+            "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+            // Spring Boot 4
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+            "org.springframework.boot.jackson2.autoconfigure.Jackson2AutoConfiguration"
+        })
+@ConditionalOnClass(DataSourceUtils.class)
+@ConditionalOnProperty(prefix = "postrider", name = "enabled", matchIfMissing = true)
+@EnableConfigurationProperties(PostriderProperties.class)
+public final class PostriderAutoConfiguration {
+
+    /** What needs a database; not there when a test records what is appended. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(DataSource.class)
+    @ConditionalOnMissingBean(RecordingOutbox.class)
+    static final class Tables {
+
+        @Bean
+        Storage postriderStorage(ListableBeanFactory beans, PostriderProperties properties) {
+            return Storage.choose(beans, properties);
+        }
+
+        @Bean
+        SchemaAtStart postriderSchema(Storage storage, PostriderProperties properties) {
+            return new SchemaAtStart(storage, properties.schema().mode());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(Outbox.class)
+        SpringOutbox outbox(Storage storage, PostriderProperties properties, ObjectProvider<EventContext> contexts) {
+            SpringOutbox.Settings settings =
+                    new SpringOutbox.Settings(storage.tables(), payloadLimit(properties), properties.strictKeyOrder());
+            List<EventContext> all = contexts.orderedStream().toList();
+            return new SpringOutbox(storage.dataSource(), settings, () -> headers(all));
+        }
+
+        private static int payloadLimit(PostriderProperties properties) {
+            long bytes = properties.maxPayload().toBytes();
+            if (bytes < 1 || bytes > Integer.MAX_VALUE / 16) {
+                throw new SetupException(
+                        "postrider.max-payload is " + bytes + " bytes, and it must be between 1 and "
+                                + Integer.MAX_VALUE / 16 + ".",
+                        "Change postrider.max-payload.");
+            }
+            return (int) bytes;
+        }
+
+        private static Map<String, String> headers(List<EventContext> contexts) {
+            Map<String, String> all = new LinkedHashMap<>();
+            contexts.forEach(context -> context.headers().forEach(all::putIfAbsent));
+            return all;
+        }
+
+        /** When all beans are there, so that looking for transaction managers makes none of them too early. */
+        @Bean
+        SmartInitializingSingleton postriderEnlistment(ListableBeanFactory beans, ObjectProvider<SpringOutbox> outbox) {
+            return () ->
+                    outbox.ifAvailable(found -> beans.getBeansOfType(ConfigurableTransactionManager.class, false, true)
+                            .values()
+                            .forEach(found::watch));
+        }
+    }
+
+    /** An application that makes its beans late still delivers from the start. */
+    @Bean
+    static LazyInitializationExcludeFilter postriderIsNeverLazy() {
+        return (name, definition, type) -> SchemaAtStart.class.equals(type)
+                || RelayLifecycle.class.equals(type)
+                || SmartInitializingSingleton.class.equals(type)
+                || "postriderGauges".equals(name);
+    }
+
+    @Bean
+    @Order(10)
+    MdcContext postriderMdcContext() {
+        return new MdcContext();
+    }
+
+    @Bean
+    MappedEvents postriderMappedEvents(
+            ObjectProvider<Outbox> outbox, ObjectProvider<EventMapping<?>> mappings, ObjectProvider<EventJson> json) {
+        return new MappedEvents(
+                events -> outbox.getObject().append(events),
+                mappings.orderedStream().toList(),
+                json::getIfAvailable);
+    }
+
+    /** Spring Boot 4. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "tools.jackson.databind.json.JsonMapper")
+    static final class WithJackson3 {
+
+        @Bean
+        @ConditionalOnSingleCandidate(tools.jackson.databind.json.JsonMapper.class)
+        @ConditionalOnMissingBean
+        EventJson postriderJson(tools.jackson.databind.json.JsonMapper mapper) {
+            return new Jackson3Json(mapper);
+        }
+    }
+
+    /** Spring Boot 3, or Jackson 2 in Spring Boot 4. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "com.fasterxml.jackson.databind.ObjectMapper")
+    static final class WithJackson2 {
+
+        @Bean
+        @ConditionalOnSingleCandidate(com.fasterxml.jackson.databind.ObjectMapper.class)
+        @ConditionalOnMissingBean
+        EventJson postriderJackson2(com.fasterxml.jackson.databind.ObjectMapper mapper) {
+            return new Jackson2Json(mapper);
+        }
+    }
+}

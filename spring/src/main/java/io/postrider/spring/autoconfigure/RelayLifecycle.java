@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.postrider.jdbc.OrderedFeed;
+import io.postrider.jdbc.StreamSettings;
+import io.postrider.relay.Bell;
+import io.postrider.relay.Publisher;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
+import io.postrider.relay.RelaySettings;
+import io.postrider.relay.RetryPolicy;
+import io.postrider.spring.autoconfigure.PostriderProperties.RelayProperties;
+import io.postrider.spring.autoconfigure.PostriderProperties.Retry;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Runs the relay while the application runs. It starts before the web server, and stops after it and after everything
+ * else that may still append, but before DataSources are closed.
+ */
+public final class RelayLifecycle implements SmartLifecycle {
+    private static final Logger log = LoggerFactory.getLogger(RelayLifecycle.class);
+
+    private final Storage storage;
+    private final PostriderProperties properties;
+    private final String name;
+    private final Publisher publisher;
+    private final Wiring wiring;
+    private @Nullable RelayConnections connections;
+    private @Nullable Relay relay;
+
+    /** What wakes the relay, and who is told what it does. */
+    record Wiring(Bell bell, Supplier<RelayListener> listener) {}
+
+    RelayLifecycle(Storage storage, PostriderProperties properties, String name, Publisher publisher, Wiring wiring) {
+        this.storage = storage;
+        this.properties = properties;
+        this.name = name;
+        this.publisher = publisher;
+        this.wiring = wiring;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (relay != null) {
+            return;
+        }
+        RelayConnections opened = RelayConnections.of(storage, properties.relay());
+        Address address;
+        try {
+            // A relay runs once, a context may be stopped and started.
+            Relay built = build(opened);
+            address = Address.of(opened.dataSource());
+            built.start();
+            relay = built;
+            connections = opened;
+        } catch (RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+        log.info(
+                "Outbox relay {} carries events from {} to {}. Undelivered events: view {}outbox_status, or actuator"
+                        + " endpoint outbox",
+                name,
+                address,
+                publisher,
+                storage.tables().schema().isEmpty() ? "" : storage.tables().schema() + ".");
+    }
+
+    private Relay build(RelayConnections opened) {
+        RelayProperties settings = properties.relay();
+        try {
+            OrderedFeed feed = OrderedFeed.builder(opened.dataSource())
+                    .tables(storage.tables())
+                    .lease(settings.lease())
+                    .keepHistory(settings.keepHistory())
+                    .streams(properties.streams().entrySet().stream()
+                            .map(entry -> stream(entry.getKey(), entry.getValue()))
+                            .flatMap(Optional::stream)
+                            .toArray(StreamSettings[]::new))
+                    .build();
+            RelaySettings.Builder built = Relay.from(feed)
+                    .to(new SharedPublisher(publisher))
+                    .name(name)
+                    .loops(settings.loops())
+                    .idlePoll(settings.idlePoll())
+                    .stopTime(settings.stopTime())
+                    .retry(retry(settings.retry()))
+                    .listener(wiring.listener().get());
+            return (settings.publishOnCommit() ? built.publishesOnCommit(wiring.bell()) : built.wokenBy(wiring.bell()))
+                    .build();
+        } catch (IllegalArgumentException e) {
+            throw new SetupException(
+                    "The relay cannot run with these settings: " + e.getMessage(),
+                    "Change the settings under postrider.relay.",
+                    e);
+        }
+    }
+
+    /** Only what is said here is stored: a mere topic leaves the stream's stored settings alone. */
+    private static Optional<StreamSettings> stream(String name, PostriderProperties.Stream given) {
+        if (given.onDead() == null && given.history() == null) {
+            return Optional.empty();
+        }
+        StreamSettings defaults = StreamSettings.of(name);
+        return Optional.of(defaults.withOnDead(Objects.requireNonNullElse(given.onDead(), defaults.onDead()))
+                .withHistory(Objects.requireNonNullElse(given.history(), defaults.history())));
+    }
+
+    private static RetryPolicy retry(Retry given) {
+        return RetryPolicy.exponential(given.first(), given.max()).jitter(0.2).attempts(given.attempts());
+    }
+
+    @Override
+    public synchronized void stop() {
+        Relay running = relay;
+        relay = null;
+        if (running != null) {
+            running.close();
+        }
+        RelayConnections open = connections;
+        connections = null;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return relay != null;
+    }
+
+    /** The relay that runs now. */
+    public synchronized Optional<Relay> relay() {
+        return Optional.ofNullable(relay);
+    }
+
+    @Override
+    public int getPhase() {
+        return 0;
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.postrider.OutboxEvent;
+import io.postrider.relay.Publisher;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** A publisher that outlives the relay: it is a bean, closed with the context, and a context may be started again. */
+record SharedPublisher(Publisher bean) implements Publisher {
+
+    @Override
+    public CompletionStage<?> publish(OutboxEvent event) {
+        return bean.publish(event);
+    }
+
+    @Override
+    public Optional<Run> run() {
+        return bean.run();
+    }
+
+    @Override
+    public void close() {}
+}
