@@ -5,13 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.postrider.OutboxEvent;
-import io.postrider.jdbc.JdbcOutbox;
-import io.postrider.jdbc.OrderedFeed;
 import io.postrider.relay.Bell;
-import io.postrider.relay.Relay;
-import io.postrider.table.Schema;
-import io.postrider.table.SchemaMode;
 import io.postrider.table.TableNames;
 import io.postrider.testkit.PostgresServer;
 import java.sql.Connection;
@@ -21,7 +15,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -125,27 +118,6 @@ class CommitSignalTest {
             here.ring();
             return rings.get() > before + 3;
         });
-    }
-
-    @Test
-    void aRelayInAnotherProcessDeliversWithoutWaitingForItsPoll() {
-        Schema.of(database).apply(SchemaMode.MIGRATE);
-        JdbcOutbox outbox = JdbcOutbox.of(database);
-        opened(CommitSignal.of(database, outbox.bell()).onlySends());
-        opened(CommitSignal.of(database, there).onlyReceives());
-        Relay relay = Relay.from(OrderedFeed.of(database))
-                .to(event -> CompletableFuture.completedFuture(null))
-                .idlePoll(Duration.ofMinutes(10))
-                .wokenBy(there)
-                .build();
-        open.add(0, relay);
-        relay.start();
-        awaitListening();
-        for (int i = 1; i <= 20; i++) {
-            int delivered = i;
-            outbox.transact(tx -> tx.append(OutboxEvent.of("s", "T").build()));
-            await().atMost(PATIENCE).until(() -> relay.publishedCount() == delivered);
-        }
     }
 
     @Test

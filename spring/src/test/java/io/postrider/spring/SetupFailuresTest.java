@@ -129,12 +129,12 @@ class SetupFailuresTest {
                 KAFKA,
                 "postrider.relay.own-connections=false",
                 "postrider.relay.loops=2",
-                "spring.datasource.hikari.maximum-pool-size=5");
+                "spring.datasource.hikari.maximum-pool-size=7");
         assertThat(analysis.getDescription())
-                .isEqualTo("The pool of the application has 5 connections and the relay keeps 5 of them (loops + 3), so"
+                .isEqualTo("The pool of the application has 7 connections and the relay keeps 7 of them (loops + 5), so"
                         + " too few are left for the application.");
         assertThat(analysis.getAction())
-                .isEqualTo("Let the pool have 6 connections or more (with Hikari"
+                .isEqualTo("Let the pool have 8 connections or more (with Hikari"
                         + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
                         + " Hikari, leave postrider.relay.own-connections=true.");
     }

@@ -59,6 +59,7 @@ public record PostriderProperties(
      * @param enabled Whether this application delivers events; if not, a relay elsewhere must.
      * @param name Name of the relay in logs and tables; by default the application's name and the process id.
      * @param publishOnCommit Whether events are sent right after their commit, and not only found by looking at the table.
+     * @param signals Whether commits are signalled to other processes, if postrider-postgres is there.
      * @param loops Threads that read and settle; each needs a connection.
      * @param ownConnections Whether the relay opens connections besides the application's pool.
      * @param lease How long a silent relay keeps its share of the events.
@@ -70,6 +71,7 @@ public record PostriderProperties(
             @DefaultValue("true") boolean enabled,
             @Nullable String name,
             @DefaultValue("true") boolean publishOnCommit,
+            @DefaultValue("true") boolean signals,
             @DefaultValue("1") int loops,
             @DefaultValue("true") boolean ownConnections,
             @DefaultValue("8s") Duration lease,

@@ -20,6 +20,9 @@ final class RelayConnections implements AutoCloseable {
     private static final boolean HIKARI =
             ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", RelayConnections.class.getClassLoader());
 
+    private static final boolean SIGNALS =
+            ClassUtils.isPresent("io.postrider.postgres.CommitSignal", RelayConnections.class.getClassLoader());
+
     private final DataSource dataSource;
     private final Runnable close;
 
@@ -32,23 +35,31 @@ final class RelayConnections implements AutoCloseable {
         // One for each loop, one for the membership, one for housekeeping, one for what was just committed.
         int needed = relay.loops() + 2 + (relay.publishOnCommit() ? 1 : 0);
         if (relay.ownConnections() && HIKARI) {
-            RelayConnections own = Hikari.copied(storage.dataSource(), needed);
+            RelayConnections own = Hikari.copied(storage.dataSource(), needed, "postrider-relay");
             if (own != null) {
                 return own;
             }
         }
+        int shared = needed + (SIGNALS && relay.signals() ? 2 : 0);
         storage.poolSize().ifPresent(size -> {
-            if (needed >= size) {
+            if (shared >= size) {
                 throw new SetupException(
-                        "The pool of the application has " + size + " connections and the relay keeps " + needed
-                                + " of them (loops + " + (needed - relay.loops())
+                        "The pool of the application has " + size + " connections and the relay keeps " + shared
+                                + " of them (loops + " + (shared - relay.loops())
                                 + "), so too few are left for the application.",
-                        "Let the pool have " + (needed + 1) + " connections or more (with Hikari"
+                        "Let the pool have " + (shared + 1) + " connections or more (with Hikari"
                                 + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
                                 + " Hikari, leave postrider.relay.own-connections=true.");
             }
         });
         return new RelayConnections(storage.dataSource(), () -> {});
+    }
+
+    /** Two more, to tell other processes of commits and to hear of theirs. */
+    static RelayConnections forSignals(Storage storage, RelayProperties relay) {
+        RelayConnections own =
+                relay.ownConnections() && HIKARI ? Hikari.copied(storage.dataSource(), 2, "postrider-signal") : null;
+        return own == null ? new RelayConnections(storage.dataSource(), () -> {}) : own;
     }
 
     DataSource dataSource() {
@@ -62,12 +73,12 @@ final class RelayConnections implements AutoCloseable {
 
     /** Apart, since it cannot be loaded without Hikari. */
     private static final class Hikari {
-        static @Nullable RelayConnections copied(DataSource application, int size) {
+        static @Nullable RelayConnections copied(DataSource application, int size, String name) {
             try {
                 if (!application.isWrapperFor(HikariDataSource.class)) {
                     return null;
                 }
-                HikariDataSource copy = copy(application.unwrap(HikariDataSource.class), size);
+                HikariDataSource copy = copy(application.unwrap(HikariDataSource.class), size, name);
                 return new RelayConnections(copy, copy::close);
             } catch (SQLException e) {
                 log.debug("The relay shares the application's connections: what it wraps is not told", e);
@@ -75,10 +86,10 @@ final class RelayConnections implements AutoCloseable {
             }
         }
 
-        private static HikariDataSource copy(HikariDataSource pool, int size) {
+        private static HikariDataSource copy(HikariDataSource pool, int size, String name) {
             HikariConfig config = new HikariConfig();
             pool.copyStateTo(config);
-            config.setPoolName("postrider-relay");
+            config.setPoolName(name);
             config.setMaximumPoolSize(size);
             config.setMinimumIdle(0);
             config.setReadOnly(false);
