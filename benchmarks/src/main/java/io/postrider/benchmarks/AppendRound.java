@@ -41,6 +41,7 @@ final class AppendRound implements Variant {
     public Map<String, Double> round(int millis) throws Exception {
         rig.sql("TRUNCATE business_order, plain_event, outbox_event", "CHECKPOINT");
         ExecutorService pool = Executors.newFixedThreadPool(threads);
+        extra.open();
         try {
             Cpu.Reading before = rig.cpu().read();
             long end = System.nanoTime() + millis * 1_000_000L;
@@ -60,6 +61,7 @@ final class AppendRound implements Variant {
             return measured;
         } finally {
             pool.shutdown();
+            extra.close();
         }
     }
 
@@ -74,6 +76,7 @@ final class AppendRound implements Variant {
                 business.executeUpdate();
                 extra.in(connection, number);
                 connection.commit();
+                extra.committed(connection);
                 count++;
             }
         }

@@ -7,7 +7,8 @@ import java.util.function.Consumer;
 
 /** What an event costs the transaction that appends it. */
 final class AppendScenario implements Scenario {
-    private static final List<String> VARIANTS = List.of("base", "plain-insert", "append");
+    private static final List<String> VARIANTS =
+            List.of("base", "plain-insert", "append", "relayed", "publish-on-commit");
 
     private final Options options;
     private final List<String> wanted;
@@ -24,7 +25,7 @@ final class AppendScenario implements Scenario {
         rig.sql(Business.TABLE, PlainInsert.TABLE);
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads)));
-        Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert"));
+        Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert", "relayed"));
         return new Rounds(options.rounds(), Math.min(millis / 2, 3_000), millis).run(variants, results, progress);
     }
 
@@ -32,7 +33,8 @@ final class AppendScenario implements Scenario {
         return switch (name) {
             case "base" -> new NoExtra();
             case "plain-insert" -> new PlainInsert();
-            default -> new Append(rig);
+            case "append" -> new Append(rig);
+            default -> new RelayedAppend(rig, name.equals("publish-on-commit"));
         };
     }
 }

@@ -11,4 +11,13 @@ interface Extra {
 
     /** In the open transaction. */
     void in(Connection connection, int number) throws SQLException;
+
+    /** Called before each round, with empty tables. */
+    default void open() {}
+
+    /** Right after the commit. */
+    default void committed(Connection connection) {}
+
+    /** Called after each round. */
+    default void close() {}
 }

@@ -79,7 +79,9 @@ class BenchTest {
     @Test
     void appendComparesOursWithAPlainInsert() throws Exception {
         List<Map<String, String>> rows = run("append", "--seconds", "1", "--threads", "2", "--rounds", "1", "--json");
-        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("base", "plain-insert", "append");
+        assertThat(rows)
+                .extracting(row -> row.get("variant"))
+                .containsExactly("base", "plain-insert", "append", "relayed", "publish-on-commit");
         assertThat(rows.get(2)).containsKeys("tx_per_s", "min", "max", "ratio_to_plain_insert");
     }
 

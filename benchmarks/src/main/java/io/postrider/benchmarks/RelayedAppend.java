@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.benchmarks;
+
+import io.postrider.jdbc.JdbcOutbox;
+import io.postrider.jdbc.StreamSettings.History;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RelaySettings;
+import java.sql.Connection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** An event in the outbox, while a relay of the same process delivers: woken by the commits, or sending at each. */
+final class RelayedAppend implements Extra {
+    private final Rig rig;
+    private final boolean onCommit;
+    private final JdbcOutbox outbox;
+    private final Map<Connection, JdbcOutbox.Joined> open = new ConcurrentHashMap<>();
+    private @Nullable Relay relay;
+
+    RelayedAppend(Rig rig, boolean onCommit) {
+        this.rig = rig;
+        this.onCommit = onCommit;
+        this.outbox = JdbcOutbox.of(rig.dataSource());
+    }
+
+    @Override
+    public String name() {
+        return onCommit ? "publish-on-commit" : "relayed";
+    }
+
+    @Override
+    public void open() {
+        RelaySettings.Builder settings = Relays.build(rig.dataSource(), rig.bootstrapServers(), History.KEEP);
+        Relay started =
+                (onCommit ? settings.publishesOnCommit(outbox.bell()) : settings.wokenBy(outbox.bell())).build();
+        relay = started;
+        started.start();
+    }
+
+    @Override
+    public void in(Connection connection, int number) {
+        JdbcOutbox.Joined joined = outbox.join(connection);
+        joined.append(AppendRound.event(number));
+        open.put(connection, joined);
+    }
+
+    @Override
+    public void committed(Connection connection) {
+        JdbcOutbox.Joined joined = open.remove(connection);
+        if (joined != null) {
+            joined.committed();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (relay != null) {
+            relay.close();
+            relay = null;
+        }
+    }
+}
