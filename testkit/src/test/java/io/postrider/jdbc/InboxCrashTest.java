@@ -48,6 +48,7 @@ class InboxCrashTest {
         String user = Objects.requireNonNull(source.getUser());
         return ChildJvm.of(InboxChild.class)
                 .jvmOptions("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+                .jvmOptions("-Dorg.slf4j.simpleLogger.log.io.postrider=info")
                 .args(url, user, event.toString(), lastMoment)
                 .start();
     }
