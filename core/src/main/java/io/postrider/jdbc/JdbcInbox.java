@@ -159,7 +159,7 @@ public final class JdbcInbox {
         }
 
         @Override
-        public <E extends Exception> boolean once(String consumer, UUID eventId, Work<E> work) throws E {
+        public <E extends Exception> boolean once(String consumer, UUID eventId, Inbox.Work<E> work) throws E {
             if (!insert(consumer, eventId)) {
                 duplicates.increment();
                 InboxLog.seenBefore(consumer, eventId);
