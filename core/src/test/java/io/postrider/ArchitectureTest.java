@@ -31,8 +31,9 @@ class ArchitectureTest {
             "internal", Set.of("", "table"),
             "table", Set.of(""),
             "relay", Set.of("", "internal"),
+            "inbox", Set.of(""),
             "ops", Set.of("", "internal", "table"),
-            "jdbc", Set.of("", "internal", "table", "relay", "ops"));
+            "jdbc", Set.of("", "internal", "table", "relay", "inbox", "ops"));
 
     private static final Pattern EMPTY_NAME =
             Pattern.compile("(Abstract|Default|Base)[A-Z].*|I[A-Z][a-z].*|.*(Impl|Manager|Helper|Utils?|Processor)");
@@ -62,10 +63,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void theEngineKnowsNoDatabase() {
+    void theEngineAndTheInboxKnowNoDatabase() {
         noClasses()
                 .that()
-                .resideInAPackage("io.postrider.relay..")
+                .resideInAnyPackage("io.postrider.relay..", "io.postrider.inbox..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.sql..", "javax.sql..")

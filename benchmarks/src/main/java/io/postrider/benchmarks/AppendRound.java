@@ -21,11 +21,14 @@ final class AppendRound implements Variant {
     private final Rig rig;
     private final Extra extra;
     private final int threads;
+    private final String tables;
 
-    AppendRound(Rig rig, Extra extra, int threads) {
+    /** @param tables those that are emptied before */
+    AppendRound(Rig rig, Extra extra, int threads, String tables) {
         this.rig = rig;
         this.extra = extra;
         this.threads = threads;
+        this.tables = tables;
     }
 
     static OutboxEvent event(int number) {
@@ -39,7 +42,7 @@ final class AppendRound implements Variant {
 
     @Override
     public Map<String, Double> round(int millis) throws Exception {
-        rig.sql("TRUNCATE business_order, plain_event, outbox_event", "CHECKPOINT");
+        rig.sql("TRUNCATE " + tables, "CHECKPOINT");
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         extra.open();
         try {

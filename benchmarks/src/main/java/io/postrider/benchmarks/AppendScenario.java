@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 final class AppendScenario implements Scenario {
     private static final List<String> VARIANTS =
             List.of("base", "plain-insert", "append", "relayed", "publish-on-commit");
+    private static final String TABLES = "business_order, plain_event, outbox_event";
 
     private final Options options;
     private final List<String> wanted;
@@ -24,7 +25,7 @@ final class AppendScenario implements Scenario {
         int threads = options.number("threads", 16);
         rig.sql(Business.TABLE, PlainInsert.TABLE);
         List<Variant> variants = new ArrayList<>();
-        wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads)));
+        wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads, TABLES)));
         Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert", "relayed"));
         return new Rounds(options.rounds(), Math.min(millis / 2, 3_000), millis).run(variants, results, progress);
     }

@@ -45,6 +45,7 @@ public final class Bench {
             case "drain" -> new DrainScenario(options);
             case "latency" -> new LatencyScenario(options);
             case "append" -> new AppendScenario(options);
+            case "inbox" -> new InboxScenario(options);
             case "held" -> new HeldScenario(options);
             default -> new IdleScenario(options);
         };

@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|idle|held [options]
+            usage: ./bench drain|latency|append|inbox|idle|held [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -33,6 +33,10 @@ final class Options {
               --threads N       (16)
               --seconds N       per round (5)
 
+            inbox: transactions per second with and without a note of the event that was processed
+              --threads N       (16)
+              --seconds N       per round (5)
+
             idle: statements per second of a relay that has nothing to do
               --loops N         loops of the relay (1)
               --seconds N       per round (20)
@@ -46,6 +50,7 @@ final class Options {
             "drain", Set.of("events", "loops", "history", "backlog", "heap", "relays"),
             "latency", Set.of("events", "rate"),
             "append", Set.of("threads", "seconds"),
+            "inbox", Set.of("threads", "seconds"),
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"));
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");

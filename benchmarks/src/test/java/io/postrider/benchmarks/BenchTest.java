@@ -86,6 +86,15 @@ class BenchTest {
     }
 
     @Test
+    void inboxComparesOursWithAPlainInsert() throws Exception {
+        List<Map<String, String>> rows = run("inbox", "--seconds", "1", "--threads", "2", "--rounds", "1", "--json");
+        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("base", "plain-insert", "once");
+        assertThat(rows.get(2))
+                .containsEntry("scenario", "inbox")
+                .containsKeys("tx_per_s", "min", "max", "ratio_to_plain_insert");
+    }
+
+    @Test
     void heldComparesOthersWithAndWithoutAKeyThatFails() throws Exception {
         List<Map<String, String>> rows = run("held", "--events", "2000", "--backlog", "500", "--rounds", "1", "--json");
         assertThat(rows).extracting(row -> row.get("variant")).containsExactly("without", "held");

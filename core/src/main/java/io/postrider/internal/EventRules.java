@@ -3,7 +3,6 @@ package io.postrider.internal;
 
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
-import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -86,31 +85,13 @@ public final class EventRules {
     }
 
     private static void text(OutboxEvent event, String what, String value, int maxBytes) {
-        if (value.isBlank()) {
-            throw refused(event, what + " is empty", "Give it a value.");
-        }
-        int bytes = value.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > maxBytes) {
-            throw refused(event, what + " has " + bytes + " bytes and the limit is " + maxBytes, "Shorten it.");
-        }
-        for (int i = 0; i < value.length(); i++) {
-            if (Character.isISOControl(value.charAt(i))) {
-                throw refused(
-                        event,
-                        what + " has a control character (U+" + String.format("%04X", (int) value.charAt(i))
-                                + ") at position " + i,
-                        "Remove it.");
-            }
-        }
+        TextRule.check(what, value, maxBytes).ifPresent(broken -> {
+            throw refused(event, broken.what(), broken.advice());
+        });
     }
 
     private static OutboxException refused(OutboxEvent event, String what, String advice) {
-        return new OutboxException("Event " + shown(event.type()) + " (stream " + shown(event.stream())
-                + ") was not appended: " + what + ". " + advice);
-    }
-
-    private static String shown(String value) {
-        String clean = value.replaceAll("\\p{Cc}", "?");
-        return clean.length() <= 64 ? clean : clean.substring(0, 64) + "…";
+        return new OutboxException("Event " + TextRule.shown(event.type()) + " (stream "
+                + TextRule.shown(event.stream()) + ") was not appended: " + what + ". " + advice);
     }
 }

@@ -17,8 +17,6 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The outbox for plain JDBC.
@@ -36,8 +34,6 @@ import org.slf4j.LoggerFactory;
  * right after the COMMIT. Thread-safe; what {@link #on} returns is for the thread that uses the connection.
  */
 public final class JdbcOutbox {
-    private static final Logger log = LoggerFactory.getLogger(JdbcOutbox.class);
-
     /** What fits a broker's usual limit of 1 MiB with room for headers. */
     public static final int DEFAULT_MAX_PAYLOAD = 900 * 1024;
 
@@ -119,17 +115,11 @@ public final class JdbcOutbox {
      * @throws OutboxException if the transaction cannot be begun or committed; what the work throws is passed on
      */
     public <E extends Exception> void transact(Work<E> work) throws E {
-        Connection connection = begin();
-        OnConnection tx = new OnConnection(connection, bell::lessee);
-        try {
-            work.in(tx);
-            commit(connection);
-        } catch (Throwable e) {
-            rollback(connection, e);
-            throw e;
-        } finally {
-            giveBack(connection);
-        }
+        OnConnection tx = new OwnTransaction(dataSource, "Look at your data before you repeat it.").run(connection -> {
+            OnConnection own = new OnConnection(connection, bell::lessee);
+            work.in(own);
+            return own;
+        });
         tx.committed();
     }
 
@@ -152,49 +142,6 @@ public final class JdbcOutbox {
     /** Says that a transaction with events was committed, so that relays of this process look at once. Never throws. */
     public void committed() {
         bell.ring();
-    }
-
-    private Connection begin() {
-        try {
-            Connection connection = dataSource.getConnection();
-            try {
-                connection.setAutoCommit(false);
-            } catch (SQLException e) {
-                giveBack(connection);
-                throw e;
-            }
-            return connection;
-        } catch (SQLException e) {
-            throw new OutboxException(
-                    "No transaction could be begun, so nothing was done: " + Discretion.firstLine(e), e);
-        }
-    }
-
-    private static void commit(Connection connection) {
-        try {
-            connection.commit();
-        } catch (SQLException e) {
-            throw new OutboxException(
-                    "The transaction was not committed, or its outcome is unknown: " + Discretion.firstLine(e)
-                            + ". Look at your data before you repeat it.",
-                    e);
-        }
-    }
-
-    private static void rollback(Connection connection, Throwable why) {
-        try {
-            connection.rollback();
-        } catch (SQLException e) {
-            why.addSuppressed(e);
-        }
-    }
-
-    private static void giveBack(Connection connection) {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            log.debug("A connection could not be closed; its transaction had ended before", e);
-        }
     }
 
     private final class OnConnection implements Tx, Joined {

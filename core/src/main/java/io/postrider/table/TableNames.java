@@ -55,6 +55,10 @@ public record TableNames(String schema) {
         return in("outbox_audit");
     }
 
+    public String inbox() {
+        return in("inbox_message");
+    }
+
     public String meta() {
         return in("outbox_meta");
     }

@@ -117,6 +117,15 @@ public final class Rig implements AutoCloseable {
         return ledger;
     }
 
+    /** Where a consumer with the rights of its role logs in. */
+    public String consumerUrl() {
+        return RigUsers.consumerUrl(database);
+    }
+
+    public String bootstrapServers() {
+        return servers.kafka().bootstrapServers();
+    }
+
     /** What has arrived in the topic. */
     public DeliveryLog log() {
         return log;

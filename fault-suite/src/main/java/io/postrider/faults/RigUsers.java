@@ -13,11 +13,12 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The users of a rig's database: its writers and relays have the rights of the product's own roles, and no others. */
+/** The users of a rig's database: its writers, relays and consumers have the rights of the product's own roles, and no others. */
 final class RigUsers {
     private static final String WRITER = "rig_writer";
     private static final String COMMITTER = "rig_committer";
     private static final String RELAY = "rig_relay";
+    private static final String CONSUMER = "rig_consumer";
 
     private RigUsers() {}
 
@@ -26,7 +27,7 @@ final class RigUsers {
         try (Connection connection = owner.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(script());
-            for (String user : new String[] {WRITER, COMMITTER, RELAY}) {
+            for (String user : new String[] {WRITER, COMMITTER, RELAY, CONSUMER}) {
                 statement.execute("DO $$ BEGIN CREATE USER " + user
                         + "; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$");
                 statement.execute("GRANT " + user.replace("rig", "postrider") + " TO " + user);
@@ -50,6 +51,10 @@ final class RigUsers {
 
     static String relayUrl(PostgresServer.Database database) {
         return url(database, RELAY);
+    }
+
+    static String consumerUrl(PostgresServer.Database database) {
+        return url(database, CONSUMER);
     }
 
     private static String url(PostgresServer.Database database, String user) {

@@ -35,6 +35,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -54,7 +55,7 @@ class RolesTest {
     @BeforeAll
     static void grant() {
         database.execute(script());
-        for (String role : List.of("writer", "committer", "relay", "operator", "viewer")) {
+        for (String role : List.of("writer", "committer", "relay", "operator", "viewer", "consumer")) {
             database.execute("CREATE USER a_" + role + "; GRANT postrider_" + role + " TO a_" + role);
         }
     }
@@ -199,6 +200,24 @@ class RolesTest {
                 .isEmpty();
     }
 
+    @Test
+    void aConsumerNotesWhatItHasProcessedAndAnOperatorPrunesIt() throws SQLException {
+        UUID event = UUID.randomUUID();
+        JdbcInbox inbox = JdbcInbox.of(as("consumer"));
+        assertThat(inbox.transact("billing", event, tx -> {})).isTrue();
+        assertThat(inbox.transact("billing", event, tx -> {})).isFalse();
+        try (Connection connection = as("consumer").getConnection()) {
+            connection.setAutoCommit(false);
+            UUID other = UUID.randomUUID();
+            assertThat(inbox.on(connection).claim("billing", List.of(event, other)))
+                    .containsExactly(other);
+            connection.commit();
+        }
+        Schema.of(as("consumer")).apply(SchemaMode.VALIDATE);
+        database.execute("UPDATE inbox_message SET processed_at = now() - interval '15 days'");
+        assertThat(JdbcInbox.of(as("operator")).prune()).isEqualTo(2);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -248,6 +267,18 @@ class RolesTest {
                 "operator: DELETE FROM outbox_history",
                 "operator: SELECT outbox_history_drop(interval '0')",
                 "operator: UPDATE outbox_shard SET owner = NULL",
+                "operator: INSERT INTO inbox_message (consumer, event_id) VALUES ('c', gen_random_uuid())",
+                "operator: UPDATE inbox_message SET processed_at = now()",
+                "writer: SELECT * FROM inbox_message",
+                "writer: INSERT INTO inbox_message (consumer, event_id) VALUES ('c', gen_random_uuid())",
+                "relay: DELETE FROM inbox_message",
+                "consumer: DELETE FROM inbox_message",
+                "consumer: UPDATE inbox_message SET consumer = 'other'",
+                "consumer: TRUNCATE inbox_message",
+                "consumer: INSERT INTO inbox_message VALUES ('c', gen_random_uuid(), now() - interval '1 year')",
+                "consumer: INSERT INTO outbox_event (stream, event_type) VALUES ('s', 'T')",
+                "consumer: SELECT id FROM outbox_event",
+                "consumer: SELECT id FROM outbox_history",
                 "viewer: SELECT payload FROM outbox_event",
                 "viewer: SELECT id FROM outbox_event",
                 "viewer: SELECT payload FROM outbox_history",

@@ -184,6 +184,18 @@ CREATE TABLE outbox_audit (
     reason   text        NOT NULL
 );
 
+-- What consumers have processed: whoever inserts the row, in the transaction of his work, is the one who does it. It is
+-- pruned in one pass over its pages, which needs no index on processed_at.
+CREATE TABLE inbox_message (
+    consumer     text        NOT NULL CHECK (octet_length(consumer) BETWEEN 1 AND 128),
+    event_id     uuid        NOT NULL,
+    processed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (consumer, event_id)
+) WITH (
+    -- A day of two weeks is pruned at a time: vacuum then, not when a fifth of the table is gone.
+    autovacuum_vacuum_scale_factor = 0.02
+);
+
 -- What people look at: the state of every undelivered event, without its payload.
 CREATE VIEW outbox_status AS
 SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,

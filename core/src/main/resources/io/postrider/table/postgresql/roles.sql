@@ -8,7 +8,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['postrider_writer', 'postrider_committer', 'postrider_relay', 'postrider_operator',
-                              'postrider_viewer'] LOOP
+                              'postrider_viewer', 'postrider_consumer'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', name);
@@ -18,16 +18,17 @@ BEGIN
         END IF;
     END LOOP;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO postrider_writer, postrider_committer, postrider_relay,'
-        ' postrider_operator, postrider_viewer', current_schema());
+        ' postrider_operator, postrider_viewer, postrider_consumer', current_schema());
     IF to_regclass('outbox_meta') IS NOT NULL THEN
         GRANT SELECT ON outbox_meta TO postrider_writer, postrider_committer, postrider_relay, postrider_operator,
-            postrider_viewer;
+            postrider_viewer, postrider_consumer;
     END IF;
 END $$;
 
 REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_attempt, outbox_relay, outbox_shard,
-    outbox_stream, outbox_audit, outbox_status
-    FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_viewer;
+    outbox_stream, outbox_audit, outbox_status, inbox_message
+    FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_viewer,
+        postrider_consumer;
 
 -- Writers append, and can neither read what was appended nor change it, nor say what state it is in. due_at: when an
 -- event shall be delivered later. event_id is read to find out that an event is there already.
@@ -65,6 +66,12 @@ GRANT UPDATE (status, holds, revision, due_at, attempt_count, unclean_count, upd
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
 GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status TO postrider_operator;
 GRANT UPDATE (paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_operator;
+-- They prune what consumers have processed.
+GRANT SELECT, DELETE ON inbox_message TO postrider_operator;
+
+-- Consumers note what they have processed, when they do: they can neither forget it nor give it another time. processed_at
+-- is left to its default.
+GRANT INSERT (consumer, event_id), SELECT ON inbox_message TO postrider_consumer;
 
 -- Viewers see what happens to events, without payloads and headers.
 GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit

@@ -32,6 +32,7 @@ final class MutantFile {
             "engine.txt",
             "operators.txt",
             "roles.txt",
+            "inbox.txt",
             "kafka.txt");
 
     private final List<Mutant> mutants = new ArrayList<>();
