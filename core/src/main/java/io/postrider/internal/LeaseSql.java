@@ -13,15 +13,17 @@ import io.postrider.table.TableNames;
 public final class LeaseSql {
     public final String append;
     public final String read;
+    public final String extend;
     public final String release;
-    public final String releaseAll;
+    public final String releaseAllBut;
     public final String isReadOnly = "SELECT current_setting('transaction_read_only')::boolean";
 
     public LeaseSql(TableNames tables) {
         append = with(tables, APPEND);
         read = with(tables, READ);
+        extend = with(tables, EXTEND);
         release = with(tables, RELEASE) + " AND e.id = ANY (?::bigint[])";
-        releaseAll = with(tables, RELEASE);
+        releaseAllBut = with(tables, RELEASE) + " AND e.id <> ALL (?::bigint[])";
     }
 
     private static String with(TableNames tables, String template) {
@@ -44,8 +46,8 @@ public final class LeaseSql {
              WHERE p.event_key = k.event_key OR p.looked_at = 100)""";
 
     /**
-     * With a lease only under READ COMMITTED: a snapshot of before would not show what others have committed since. Without
-     * a lease it is an ordinary append. An event that is there already, by its event_id, is not inserted again.
+     * With a lease only under READ COMMITTED: a snapshot of before would not show what others have committed since. At most
+     * a hundred of a key have one at a time, so that this looks at no more. Without a lease it is an ordinary append. An event that is there already, by its event_id, is not inserted again.
      */
     private static final String APPEND = """
             INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload,
@@ -64,9 +66,14 @@ public final class LeaseSql {
                              AND r.relay_group = coalesce(st.relay_group, 'default'))
                        AND (k.event_key IS NULL
                             OR NOT EXISTS (
-                                SELECT FROM {event} e
-                                WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream AND e.event_key = k.event_key
-                                  AND (e.locked_by IS DISTINCT FROM k.me OR e.due_at <= clock_timestamp()))
+                                SELECT FROM (
+                                    SELECT h.locked_by, h.due_at, count(*) OVER () AS looked_at FROM (
+                                        SELECT e.locked_by, e.due_at FROM {event} e
+                                        WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream
+                                          AND e.event_key = k.event_key
+                                        ORDER BY e.id LIMIT 100) h) h
+                                WHERE h.locked_by IS DISTINCT FROM k.me OR h.due_at <= clock_timestamp()
+                                   OR h.looked_at = 100)
                                AND {oldest pending} IS NULL) AS leased
                 FROM (
                     SELECT g.*, (hashtextextended(g.event_key COLLATE "C", 0) & 255)::smallint AS shard
@@ -129,6 +136,13 @@ public final class LeaseSql {
                        AND a.relay_group = coalesce(st.relay_group, 'default') AS sendable
             FROM asked a CROSS JOIN found f JOIN {event} e ON e.id = f.id LEFT JOIN {stream} st ON st.stream = e.stream
             ORDER BY e.id
+            """;
+
+    /** While it is not answered, so that nobody else sends it as well; a lease that has run out is not renewed. */
+    private static final String EXTEND = """
+            UPDATE {event} e SET due_at = clock_timestamp() + ?::bigint * interval '1 microsecond'
+            WHERE e.status = 'WAITING' AND e.locked_by = ? AND e.due_at > clock_timestamp() AND e.id = ANY (?::bigint[])
+            RETURNING e.id
             """;
 
     /** What they say is not changed, so neither is their revision: who has sent one meanwhile may still settle it. */

@@ -12,6 +12,7 @@ import io.postrider.table.TableNames;
 public final class Sql {
     public final String append;
     public final String read;
+    public final String freeLeases;
     public final String settle;
     public final String settleWithHistory;
     public final String settleWithOverflow;
@@ -31,6 +32,7 @@ public final class Sql {
     public Sql(TableNames tables) {
         append = with(tables, APPEND);
         read = with(tables, READ);
+        freeLeases = with(tables, FREE_LEASES);
         settle = with(tables, SETTLE);
         settleWithHistory = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.history());
         settleWithOverflow = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.historyOverflow());
@@ -128,7 +130,7 @@ public final class Sql {
                 FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts
+                           e.max_attempts, e.locked_by
                     FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
                       AND e.event_key = h.event_key
@@ -137,12 +139,12 @@ public final class Sql {
                 UNION ALL
                 SELECT m.epoch, e.keeps_history, e.new_stream, e.skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts
+                           e.max_attempts, e.locked_by
                 FROM mine m CROSS JOIN LATERAL (
                     SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
                            coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts
+                           e.max_attempts, e.locked_by
                     FROM {event} e CROSS JOIN asked a LEFT JOIN {stream} st ON st.stream = e.stream
                     WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT now FROM asked)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
@@ -165,7 +167,7 @@ public final class Sql {
                 FROM mine m CROSS JOIN open o CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts
+                           e.max_attempts, e.locked_by
                     FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = m.shard
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
@@ -186,7 +188,7 @@ public final class Sql {
                        WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
                        ORDER BY d.id LIMIT 1) END AS gap,
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
-                   NULL::boolean AS read_only
+                   NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out
             -- Never cut before the first, however large it is.
             FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
@@ -199,7 +201,22 @@ public final class Sql {
                         WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT now FROM asked)
                         ORDER BY e.due_at LIMIT 1) w
                     WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING')),
-                   current_setting('transaction_read_only')::boolean
+                   current_setting('transaction_read_only')::boolean, NULL
+            """;
+
+    /**
+     * Makes ordinary events of those whose lease has run out: a row that is only due holds those behind it, and they would go
+     * one at a time. Anybody may do that, and it changes nothing that an event says, so the revision stays.
+     */
+    private static final String FREE_LEASES = """
+            WITH locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e
+                WHERE e.status = 'WAITING' AND e.locked_by IS NOT NULL AND e.due_at <= clock_timestamp()
+                  AND e.shard = ANY (?::smallint[])
+                ORDER BY e.id FOR UPDATE
+            )
+            UPDATE {event} e SET status = 'PENDING', holds = false, locked_by = NULL, updated_at = clock_timestamp()
+            FROM locked l WHERE e.id = l.id
             """;
 
     /**

@@ -72,7 +72,7 @@ final class EventStatements implements EventStore {
                 statement.setInt(12, query.rows());
                 statement.setLong(13, query.bytes());
                 try (ResultSet rows = statement.executeQuery()) {
-                    return found(rows);
+                    return found(connection, rows);
                 }
             }
         });
@@ -208,12 +208,20 @@ final class EventStatements implements EventStore {
         session.close();
     }
 
-    private Found found(ResultSet rows) throws SQLException {
+    private void freeLeases(Connection connection, Set<Integer> shards) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql.freeLeases)) {
+            statement.setArray(1, array(connection, "int2", shards));
+            statement.executeUpdate();
+        }
+    }
+
+    private Found found(Connection connection, ResultSet rows) throws SQLException {
         List<Delivery> deliveries = new ArrayList<>();
         Set<Integer> owned = new HashSet<>();
         Set<Integer> holding = new HashSet<>();
         Set<String> newStreams = new HashSet<>();
         Optional<Long> due = Optional.empty();
+        Set<Integer> leasesRanOut = new HashSet<>();
         while (rows.next()) {
             long id = rows.getLong(1);
             if (rows.wasNull()) {
@@ -227,6 +235,9 @@ final class EventStatements implements EventStore {
             } else {
                 ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
                 deliveries.add(new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim));
+                if (rows.getBoolean(24)) {
+                    leasesRanOut.add(claim.shard());
+                }
                 if (rows.getBoolean(18)) {
                     newStreams.add(rows.getString(7));
                 }
@@ -234,6 +245,9 @@ final class EventStatements implements EventStore {
         }
         // The statement promises which rows, not their order.
         deliveries.sort(Comparator.comparingLong(Delivery::id));
+        if (!leasesRanOut.isEmpty()) {
+            freeLeases(connection, leasesRanOut);
+        }
         return new Found(deliveries, owned, holding, newStreams, due);
     }
 

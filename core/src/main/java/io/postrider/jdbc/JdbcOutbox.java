@@ -43,6 +43,10 @@ public final class JdbcOutbox {
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(3);
     private static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
 
+    private static final String DENIED = "42501";
+    private static final String NEEDED_ROLES = " A user that appends needs the role postrider_writer, or"
+            + " postrider_committer where a relay of the same process publishes on commit.";
+
     private final DataSource dataSource;
     private final Bell bell;
     private final Appending appending;
@@ -60,8 +64,9 @@ public final class JdbcOutbox {
                 new Appending(TableNames.ofDefaults(), DEFAULT_MAX_PAYLOAD, DEFAULT_LEASE));
     }
 
+    /** With a bell of its own: whoever relays one set of tables knows nothing of another. */
     public JdbcOutbox withTables(TableNames tables) {
-        return new JdbcOutbox(dataSource, bell, appending.withTables(tables));
+        return new JdbcOutbox(dataSource, new Bell(), appending.withTables(tables));
     }
 
     /** Raises or lowers the payload limit; the destination must take as much. */
@@ -179,7 +184,8 @@ public final class JdbcOutbox {
                 throw new OutboxException(
                         "The database refused event " + first.type() + " (stream " + first.stream() + ")"
                                 + (events.size() == 1 ? "" : " or one of the " + (events.size() - 1) + " after it")
-                                + ": " + Discretion.firstLine(e) + ". Roll your transaction back.",
+                                + ": " + Discretion.firstLine(e) + ". Roll your transaction back."
+                                + (DENIED.equals(e.getSQLState()) ? NEEDED_ROLES : ""),
                         e);
             }
         }

@@ -73,13 +73,13 @@ final class LeaseStatements implements LeaseStore {
         List<Delivery> barred = new ArrayList<>();
         Set<String> newStreams = new HashSet<>();
         while (rows.next()) {
-            long startBy = before + rows.getLong(6) * 1000 - SEND_TIME.toNanos();
+            long endsAt = before + rows.getLong(6) * 1000;
             Delivery delivery = new Delivery(
                     rows.getLong(1),
                     rows.getInt(3),
                     rows.getInt(4),
                     EventStatements.event(rows),
-                    new LeaseClaim(startBy, rows.getBoolean(17)));
+                    new LeaseClaim(endsAt - SEND_TIME.toNanos(), endsAt, rows.getBoolean(17)));
             (rows.getBoolean(20) ? sendable : barred).add(delivery);
             if (rows.getBoolean(18)) {
                 newStreams.add(rows.getString(7));
@@ -105,15 +105,32 @@ final class LeaseStatements implements LeaseStore {
     }
 
     @Override
-    public void releaseAll() {
-        session.run("release leased events", this::releaseAll);
+    public void releaseAllBut(Collection<Long> ids) {
+        session.run("release leased events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.releaseAllBut)) {
+                statement.setLong(1, ownership.member());
+                statement.setArray(2, EventStatements.array(connection, "int8", ids));
+                return statement.executeUpdate();
+            }
+        });
     }
 
-    private int releaseAll(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql.releaseAll)) {
-            statement.setLong(1, ownership.member());
-            return statement.executeUpdate();
-        }
+    @Override
+    public Set<Long> extend(Collection<Long> ids, Duration lease) {
+        return session.run("extend leases", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.extend)) {
+                statement.setLong(1, lease.toNanos() / 1000);
+                statement.setLong(2, ownership.member());
+                statement.setArray(3, EventStatements.array(connection, "int8", ids));
+                Set<Long> extended = new HashSet<>();
+                try (ResultSet rows = statement.executeQuery()) {
+                    while (rows.next()) {
+                        extended.add(rows.getLong(1));
+                    }
+                }
+                return extended;
+            }
+        });
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -33,11 +34,14 @@ interface LeaseStore extends AutoCloseable {
     /** Removes what is there as it was sent, into the history if its stream keeps one. */
     void settle(List<Delivery> published);
 
+    /** Has the leases of these, which are under way, last for so long from now on; returns those that had not run out. */
+    Set<Long> extend(Collection<Long> ids, Duration lease);
+
     /** Leaves these to the owners of their shards, unless they have come to them already. */
     void release(Collection<Long> ids);
 
-    /** Leaves all that this relay has leased to the owners of their shards. */
-    void releaseAll();
+    /** Leaves all that this relay has leased to the owners of their shards, except for these. */
+    void releaseAllBut(Collection<Long> ids);
 
     /** Makes these streams known, as those of this group, unless they are. */
     void register(Set<String> streams);

@@ -8,9 +8,12 @@ import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +39,9 @@ final class LeasedIntake implements CommitIntake {
     /** With so many waiting, an event would not be sent sooner than by the owner of its shard. */
     private static final int MOST_WAITING = 10_000;
 
+    private static final Duration EXTEND_BEFORE = Duration.ofSeconds(2);
+    private static final Duration EXTENSION = Duration.ofSeconds(5);
+
     private final LeaseStore leases;
     private final Ownership ownership;
     private final LongSupplier ticker;
@@ -46,7 +52,11 @@ final class LeasedIntake implements CommitIntake {
     private final LongAdder settled = new LongAdder();
     private final Deque<Handed> next = new ArrayDeque<>();
     private final Map<Long, Delivery> taken = new HashMap<>();
+    /** Until when the leases of those taken last, at least. */
+    private final Map<Long, Long> leasedUntil = new HashMap<>();
+
     private final Set<Long> returning = new LinkedHashSet<>();
+    private boolean owes;
 
     LeasedIntake(LeaseStore leases, Ownership ownership, LongSupplier ticker, Runnable passedOver) {
         this.leases = leases;
@@ -71,6 +81,7 @@ final class LeasedIntake implements CommitIntake {
     public Taken take(Demand demand) {
         // First, so that what is read next is seen to stand behind it.
         writeReturns();
+        extendLeases();
         Set<UUID> asked = asked(demand);
         if (asked.isEmpty()) {
             return Taken.nothing();
@@ -80,14 +91,57 @@ final class LeasedIntake implements CommitIntake {
         if (!found.newStreams().isEmpty()) {
             register(found.newStreams());
         }
+        List<Delivery> sendable = withoutClosed(found.sendable(), demand.closed());
         found.barred().forEach(each -> returning.add(each.id()));
-        found.sendable().forEach(each -> taken.put(each.id(), each));
-        found.sendable().forEach(each -> asked.remove(each.event().id()));
+        sendable.forEach(this::took);
+        sendable.forEach(each -> asked.remove(each.event().id()));
         if (!asked.isEmpty()) {
             writeReturnsOrLeaveThem();
             passedOver.run();
         }
-        return new Taken(found.sendable(), waiting.get() > 0, Optional.empty());
+        return new Taken(sendable, waiting.get() > 0, Optional.empty());
+    }
+
+    private void took(Delivery delivery) {
+        taken.put(delivery.id(), delivery);
+        leasedUntil.put(delivery.id(), ((LeaseClaim) delivery.claim()).endsAt());
+    }
+
+    private void gave(Delivery delivery) {
+        taken.remove(delivery.id(), delivery);
+        leasedUntil.remove(delivery.id());
+    }
+
+    /** To a destination that did not answer one event goes, to try it; the others would only be in doubt as well. */
+    private List<Delivery> withoutClosed(List<Delivery> found, Set<String> closed) {
+        if (closed.isEmpty()) {
+            return found;
+        }
+        Set<String> tried = new HashSet<>();
+        List<Delivery> sendable = new ArrayList<>();
+        for (Delivery each : found) {
+            String stream = each.event().stream();
+            if (!closed.contains(stream) || tried.add(stream)) {
+                sendable.add(each);
+            } else {
+                returning.add(each.id());
+            }
+        }
+        return sendable;
+    }
+
+    /** What takes long to be answered stays this relay's: whoever sent it now would send it a second time. */
+    private void extendLeases() {
+        long now = ticker.getAsLong();
+        List<Long> ending = leasedUntil.entrySet().stream()
+                .filter(entry -> entry.getValue() - now < EXTEND_BEFORE.toNanos())
+                .map(Map.Entry::getKey)
+                .toList();
+        if (!ending.isEmpty()) {
+            Set<Long> extended = leases.extend(ending, EXTENSION);
+            ending.forEach(leasedUntil::remove);
+            extended.forEach(id -> leasedUntil.put(id, now + EXTENSION.toNanos()));
+        }
     }
 
     /** What is next, as far as there is room for it; it stays where it is until it has been read. */
@@ -143,7 +197,7 @@ final class LeasedIntake implements CommitIntake {
     public void settle(List<Delivery> published) {
         leases.settle(published);
         settled.add(published.size());
-        published.forEach(each -> taken.remove(each.id(), each));
+        published.forEach(this::gave);
     }
 
     /** Gives them back: whoever owns their shard tries once more, and judges. */
@@ -157,9 +211,27 @@ final class LeasedIntake implements CommitIntake {
     @Override
     public void release(List<Delivery> deliveries) {
         for (Delivery each : deliveries) {
-            if (taken.remove(each.id(), each)) {
+            if (taken.get(each.id()) == each) {
+                gave(each);
                 returning.add(each.id());
             }
+        }
+    }
+
+    @Override
+    public void giveBack() {
+        int forgotten = next.size();
+        next.clear();
+        while (handed.poll() != null) {
+            forgotten++;
+        }
+        waiting.addAndGet(-forgotten);
+        owes |= forgotten > 0 || !returning.isEmpty();
+        if (owes) {
+            leases.releaseAllBut(taken.keySet());
+            returning.clear();
+            owes = false;
+            passedOver.run();
         }
     }
 
@@ -176,7 +248,7 @@ final class LeasedIntake implements CommitIntake {
     @Override
     public void close() {
         try {
-            leases.releaseAll();
+            leases.releaseAllBut(List.of());
         } catch (FeedException e) {
             log.debug("Leases could not be given back and run out by themselves", e);
         } finally {

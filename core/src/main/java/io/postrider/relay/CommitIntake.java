@@ -18,6 +18,9 @@ public interface CommitIntake extends Intake {
     /** These were committed; what of them is leased will be taken next. */
     void handOver(List<Bell.Handed> events);
 
+    /** Gives back all but what is handed out: nothing more is taken for a while. */
+    void giveBack();
+
     /** How many were delivered at their commit and settled. */
     long settledCount();
 }

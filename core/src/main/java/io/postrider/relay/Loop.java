@@ -86,6 +86,9 @@ final class Loop {
         try {
             if (pace.mayTouchFeed(now)) {
                 boolean answered = write(now);
+                if (!taking && intake instanceof CommitIntake commits) {
+                    commits.giveBack();
+                }
                 if (taking) {
                     answered |= searches && tryGate(now);
                     answered |= read(now);

@@ -52,7 +52,7 @@ public enum Place {
         places.put(sql.verdict, VERDICT);
         places.put(leases.read, READ_LEASES);
         places.put(leases.release, RELEASE_LEASES);
-        places.put(leases.releaseAll, RELEASE_LEASES);
+        places.put(leases.releaseAllBut, RELEASE_LEASES);
         places.put(sql.mark, MARK);
         places.put(sql.calm, CALM);
         return Map.copyOf(places);

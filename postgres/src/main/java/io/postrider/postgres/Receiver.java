@@ -3,6 +3,7 @@ package io.postrider.postgres;
 
 import io.postrider.relay.Bell;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -68,6 +69,7 @@ final class Receiver extends Thread {
             log.info("Commits of other processes are heard again");
             failing = false;
         }
+        checkThatItTakesWrites(connection);
         // What was said before this session listened.
         bell.ring();
         int silent = 0;
@@ -79,7 +81,7 @@ final class Receiver extends Thread {
             silent = heard == null || heard.length == 0 ? silent + 1 : 0;
             if (silent == WAITS_BEFORE_A_SIGN_OF_LIFE) {
                 silent = 0;
-                execute(connection, "SELECT 1");
+                checkThatItTakesWrites(connection);
             }
         }
         execute(connection, "UNLISTEN *");
@@ -99,6 +101,13 @@ final class Receiver extends Thread {
         }
         if (!ending) {
             LockSupport.parkNanos(this, AFTER_FAILURE);
+        }
+    }
+
+    private static void checkThatItTakesWrites(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT " + Threads.READ_ONLY)) {
+            Threads.requireWritable(connection, rows, 1);
         }
     }
 

@@ -3,6 +3,7 @@ package io.postrider.postgres;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -85,9 +86,11 @@ final class Sender extends Thread {
     }
 
     private boolean tryToSend() {
-        try (PreparedStatement statement = open().prepareStatement("SELECT pg_notify(?, '')")) {
+        try (PreparedStatement statement = open().prepareStatement("SELECT pg_notify(?, ''), " + Threads.READ_ONLY)) {
             statement.setString(1, channel);
-            statement.execute();
+            try (ResultSet rows = statement.executeQuery()) {
+                Threads.requireWritable(connection, rows, 2);
+            }
             failing = false;
             return true;
         } catch (SQLException e) {

@@ -2,12 +2,15 @@
 package io.postrider.postgres;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How the two directions of a signal end. */
+/** What the two directions of a signal share. */
 final class Threads {
+    static final String READ_ONLY = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
+
     private static final Duration LONGEST_END = Duration.ofSeconds(6);
 
     private Threads() {}
@@ -17,6 +20,14 @@ final class Threads {
             thread.join(LONGEST_END.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whoever commits does so elsewhere; the connection is ended, since a pool would hand it out again. */
+    static void requireWritable(@Nullable Connection connection, ResultSet rows, int column) throws SQLException {
+        if (rows.next() && rows.getBoolean(column) && connection != null) {
+            connection.abort(Runnable::run);
+            throw new SQLException("The server takes no writes: it is a standby, or was demoted");
         }
     }
 

@@ -121,6 +121,25 @@ class CommitSignalTest {
     }
 
     @Test
+    void aServerThatWasDemotedIsLeft() throws Exception {
+        try (Connection admin = database.getConnection();
+                Statement statement = admin.createStatement()) {
+            String name = admin.getCatalog();
+            statement.execute("ALTER DATABASE " + name + " SET default_transaction_read_only = on");
+            opened(CommitSignal.of(database, there).onlyReceives());
+            opened(CommitSignal.of(database, here).onlySends());
+            try (Connection spy = listening("postrider")) {
+                here.ring();
+                // It is sent before it turns out where to.
+                assertThat(notifications(spy, Duration.ofMillis(300))).isPositive();
+                assertThat(rings).hasValue(0);
+            }
+            statement.execute("ALTER DATABASE " + name + " RESET default_transaction_read_only");
+            await().atMost(PATIENCE).until(() -> rings.get() > 0);
+        }
+    }
+
+    @Test
     void tablesInASchemaOfTheirOwnHaveAChannelOfTheirOwn() throws Exception {
         opened(CommitSignal.of(database, here).tables(new TableNames("shop")).onlySends());
         try (Connection spy = listening("postrider_shop")) {

@@ -10,7 +10,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Gives every transaction that it applies to its buffer when it begins. Not at the first append: a synchronization that
- * is registered while the transaction commits is not called any more, and its events would be lost without a word.
+ * is registered while the transaction commits is not called any more, and its events would be lost without a word. Not to
+ * the transaction of another manager inside one that it applies to: what is written there is part of the outer one.
  */
 final class Enlistment implements TransactionExecutionListener {
     private final BooleanSupplier applies;
@@ -23,9 +24,20 @@ final class Enlistment implements TransactionExecutionListener {
         this.stores = stores;
     }
 
+    /** Whether the transaction that begins on this thread finds another one of the same kind, which is not suspended. */
+    private final ThreadLocal<Boolean> another = new ThreadLocal<>();
+
+    @Override
+    public void beforeBegin(TransactionExecution transaction) {
+        another.set(applies.getAsBoolean());
+    }
+
     @Override
     public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+        boolean began = !Boolean.TRUE.equals(another.get());
+        another.remove();
         if (failure == null
+                && began
                 && TransactionSynchronizationManager.isSynchronizationActive()
                 && applies.getAsBoolean()
                 && TransactionBuffer.of(owner) == null) {

@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -80,8 +81,8 @@ public final class SpringOutbox implements Outbox {
      * watched each append is written at once.
      */
     public void watch(ConfigurableTransactionManager manager) {
-        manager.addListener(
-                new Enlistment(() -> TransactionSynchronizationManager.hasResource(dataSource), this, Table::new));
+        manager.addListener(new Enlistment(
+                () -> TransactionSynchronizationManager.hasResource(dataSource), this, () -> new Table(rows::join)));
     }
 
     @Override
@@ -94,7 +95,7 @@ public final class SpringOutbox implements Outbox {
         if (buffer == null) {
             CurrentTransaction.requireConnectionOf(dataSource, first);
             CurrentTransaction.refuseAfterCommit(first);
-            buffer = TransactionBuffer.writingAtOnce(this, new Table());
+            buffer = TransactionBuffer.writingAtOnce(this, new Table(this::withoutLease));
         }
         buffer.add(ready(events));
     }
@@ -112,9 +113,30 @@ public final class SpringOutbox implements Outbox {
         return rows.bell();
     }
 
+    /** Where it is not certain that the commit is told in time, nothing is left to be sent at it. */
+    private JdbcOutbox.Joined withoutLease(Connection connection) {
+        Outbox plain = rows.on(connection);
+        return new JdbcOutbox.Joined() {
+            @Override
+            public void append(Collection<OutboxEvent> events) {
+                plain.append(events);
+            }
+
+            @Override
+            public void committed() {
+                rows.committed();
+            }
+        };
+    }
+
     /** Inserts with the connection of one transaction. */
     private final class Table implements TransactionBuffer.Store {
+        private final Function<Connection, JdbcOutbox.Joined> join;
         private JdbcOutbox.@Nullable Joined joined;
+
+        Table(Function<Connection, JdbcOutbox.Joined> join) {
+            this.join = join;
+        }
 
         @Override
         public void write(List<OutboxEvent> events) {
@@ -123,7 +145,7 @@ public final class SpringOutbox implements Outbox {
                 if (locks != null) {
                     locks.take(connection, events);
                 }
-                JdbcOutbox.Joined transaction = joined == null ? rows.join(connection) : joined;
+                JdbcOutbox.Joined transaction = joined == null ? join.apply(connection) : joined;
                 joined = transaction;
                 transaction.append(events);
             } finally {

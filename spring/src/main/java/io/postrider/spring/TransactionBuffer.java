@@ -128,20 +128,24 @@ final class TransactionBuffer implements TransactionSynchronization {
     }
 
     @Override
-    public void afterCommit() {
-        if (written > 0) {
-            store.committed();
-        }
-    }
-
-    @Override
     public void afterCompletion(int status) {
         state = State.COMMITTED;
         TransactionSynchronizationManager.unbindResourceIfPossible(owner);
+        if (status == STATUS_COMMITTED) {
+            tellOnce();
+        }
         if (status == STATUS_ROLLED_BACK && written + events.size() > 0) {
             log.debug("Dropped {} events with the rollback of their transaction", written + events.size());
         }
         events.clear();
+    }
+
+    /** Before all others, so that neither their work nor their failures delay it. */
+    private void tellOnce() {
+        if (written > 0) {
+            written = 0;
+            store.committed();
+        }
     }
 
     /** Called before all others after the commit: none of them may append any more. */
@@ -154,6 +158,7 @@ final class TransactionBuffer implements TransactionSynchronization {
         @Override
         public void afterCommit() {
             state = State.COMMITTED;
+            tellOnce();
         }
     }
 }

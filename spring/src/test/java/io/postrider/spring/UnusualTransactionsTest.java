@@ -91,6 +91,47 @@ class UnusualTransactionsTest {
     }
 
     @Test
+    void an_event_that_is_appended_inside_a_transaction_of_another_database_goes_with_the_data_outside() {
+        var elsewhere = new DataSourceTransactionManager(
+                new DriverManagerDataSource(TestApplication.database().url()));
+        app.bean(SpringOutbox.class).watch(elsewhere);
+        TransactionTemplate inner = new TransactionTemplate(elsewhere);
+        app.transaction().executeWithoutResult(outer -> {
+            inner.executeWithoutResult(other -> {
+                order("kept");
+                outbox.append(event("Kept"));
+                other.setRollbackOnly();
+            });
+            outbox.append(event("Last"));
+        });
+        assertThat(app.stored()).containsExactly("Kept", "Last");
+        app.transaction().executeWithoutResult(outer -> {
+            inner.executeWithoutResult(other -> outbox.append(event("Dropped")));
+            outer.setRollbackOnly();
+        });
+        assertThat(app.stored()).containsExactly("Kept", "Last");
+    }
+
+    @Test
+    void who_fails_after_the_commit_does_not_keep_the_relay_from_hearing_of_it() {
+        AtomicInteger rings = new AtomicInteger();
+        Runnable deafen = app.bean(SpringOutbox.class).bell().onRing(rings::incrementAndGet);
+        try {
+            assertThatThrownBy(() -> app.transaction().executeWithoutResult(tx -> {
+                        outbox.append(event("Stored"));
+                        on(0, () -> {}, () -> {
+                            throw new IllegalStateException("after the commit");
+                        });
+                    }))
+                    .hasMessage("after the commit");
+        } finally {
+            deafen.run();
+        }
+        assertThat(rings).hasValue(1);
+        assertThat(app.stored()).containsExactly("Stored");
+    }
+
+    @Test
     void what_is_appended_after_the_commit_is_refused_and_not_lost_in_silence() {
         List<Throwable> refused = new ArrayList<>();
         Runnable append = () -> {

@@ -104,8 +104,42 @@ class LeaseRaceTest {
         assertThat(owner.readIds()).containsExactly(other);
         expire(leased);
         assertThat(owner.readIds(other)).containsExactly(leased);
-        owner.events.settle(owner.read());
-        assertThat(owner.readIds()).containsExactly(behind);
+        assertThat(owner.readIds(other, leased)).containsExactly(behind);
+    }
+
+    @Test
+    void whatHasNotBeenSentWhenItsLeaseRanOutGoesOnTogether() {
+        List<OutboxEvent> events = List.of(writer.append("k"), writer.append("k"), writer.append("k"));
+        long behind = database.event("s", "k");
+        List<Long> ids = events.stream().map(LeaseRaceTest::id).toList();
+        ids.forEach(LeaseRaceTest::expire);
+        assertThat(owner.readIds()).containsExactly(ids.get(0));
+        assertThat(owner.readIds(ids.get(0))).containsExactly(ids.get(1), ids.get(2), behind);
+        assertThat(state(ids.get(2))).isEqualTo("PENDING,f,0,0,free");
+    }
+
+    @Test
+    void noMoreThanAHundredOfAKeyAreLeasedAtOnce() {
+        writer.outbox.transact(tx -> {
+            for (int i = 0; i < 101; i++) {
+                tx.append(OutboxEvent.of("s", "T").key("k").build());
+            }
+        });
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE locked_by IS NOT NULL"))
+                .isEqualTo(100);
+        assertThat(database.column("SELECT status FROM outbox_event ORDER BY id DESC LIMIT 1"))
+                .containsExactly("PENDING");
+    }
+
+    @Test
+    void aLeaseIsExtendedUnlessItHasRunOut() {
+        OutboxEvent first = writer.append("k");
+        OutboxEvent second = writer.append("j");
+        expire(id(second));
+        assertThat(writer.leases.extend(List.of(id(first), id(second)), Duration.ofHours(1)))
+                .containsExactly(id(first));
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE due_at > now() + interval '50 minutes'"))
+                .isEqualTo(1);
     }
 
     @Test
@@ -258,7 +292,9 @@ class LeaseRaceTest {
         try (Writer another = new Writer("another")) {
             assertThat(another.sendable(event)).isEmpty();
             another.leases.release(List.of(id(event)));
-            another.leases.releaseAll();
+            another.leases.releaseAllBut(List.of());
+            assertThat(another.leases.extend(List.of(id(event)), Duration.ofHours(1)))
+                    .isEmpty();
         }
         assertThat(isLeased(event)).isTrue();
         database.execute(
@@ -270,7 +306,7 @@ class LeaseRaceTest {
     void whatWasGivenBackIsAsIfItHadBeenAppendedWithoutALease() {
         OutboxEvent first = writer.append("k");
         OutboxEvent second = writer.append("j");
-        writer.leases.releaseAll();
+        writer.leases.releaseAllBut(List.of());
         assertThat(state(id(first))).isEqualTo("PENDING,f,0,0,free");
         assertThat(owner.readIds()).containsExactly(id(first), id(second));
     }
@@ -281,11 +317,13 @@ class LeaseRaceTest {
         OutboxEvent event = writer.append("k");
         expire(id(event));
         List<Delivery> taken = owner.read();
-        database.execute("UPDATE outbox_event SET due_at = clock_timestamp() + interval '5 s'");
+        // As it would be if the read had not made an ordinary event of it.
+        database.execute("UPDATE outbox_event SET status = 'WAITING', holds = true, locked_by = "
+                + writer.relay.member() + ", due_at = clock_timestamp() + interval '5 s'");
         try (OpenTransaction judging = database.begin()) {
             assertThat(owner.in(judging).retry(taken, Duration.ofHours(1))).hasSize(1);
             Background<Boolean> releasing = Background.start(() -> {
-                writer.leases.releaseAll();
+                writer.leases.releaseAllBut(List.of());
                 return true;
             });
             judging.awaitSomebodyBlocked();

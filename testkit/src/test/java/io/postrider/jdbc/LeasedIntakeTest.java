@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,10 +30,13 @@ import org.junit.jupiter.api.Test;
 /** What is handed over at a commit is read once, in order, and given back if it cannot be sent. */
 class LeasedIntakeTest {
     private static final TestDatabase database = TestDatabase.migrated();
+    private static final String DUE_LATER =
+            "SELECT count(*) FROM outbox_event WHERE due_at > clock_timestamp() + interval '10 s'";
     private static final Demand ALL = Demand.of(1_000, Long.MAX_VALUE, Set.of());
 
     private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
     private final AtomicBoolean broken = new AtomicBoolean();
+    private final AtomicLong ticker = new AtomicLong();
     private final AtomicInteger passedOver = new AtomicInteger();
     private final List<Handed> handed = new ArrayList<>();
     private Party relay;
@@ -49,8 +53,8 @@ class LeasedIntakeTest {
                 new LeaseSql(TableNames.ofDefaults()),
                 new EventStatements(session, Party.SQL, Party.settings("default"), "relay", relay.ownership),
                 relay.ownership,
-                System::nanoTime);
-        intake = new LeasedIntake(leases, relay.ownership, () -> 0, passedOver::incrementAndGet);
+                ticker::get);
+        intake = new LeasedIntake(leases, relay.ownership, ticker::get, passedOver::incrementAndGet);
         outbox.bell().onRing(new Bell.Hearer() {
             @Override
             public void rung() {}
@@ -154,6 +158,57 @@ class LeasedIntakeTest {
         assertThat(database.column("SELECT status || attempt_count FROM outbox_event"))
                 .containsExactly("PENDING0");
         assertThat(intake.size()).isZero();
+    }
+
+    @Test
+    void whatIsNotAnsweredForLongStaysLeased() {
+        append("k", "a");
+        append("j", "b");
+        intake.handOver(handed);
+        List<Delivery> taken = intake.take(ALL).deliveries();
+        database.execute("UPDATE outbox_event SET due_at = clock_timestamp() + interval '1 minute'");
+        ticker.set(Duration.ofMillis(2_900).toNanos());
+        intake.take(ALL);
+        assertThat(database.number(DUE_LATER)).isEqualTo(2);
+        ticker.set(Duration.ofMillis(3_100).toNanos());
+        intake.settle(taken.subList(1, 2));
+        intake.take(ALL);
+        assertThat(database.number(DUE_LATER)).as("it has five seconds again").isZero();
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE locked_by IS NOT NULL"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void whoTakesNothingMoreGivesBackAllThatIsNotOnItsWay() {
+        append("k", "a");
+        append("k", "b");
+        append("j", "c");
+        intake.handOver(handed.subList(0, 1));
+        assertThat(types(intake.take(ALL))).containsExactly("a");
+        intake.handOver(handed.subList(1, 3));
+        broken.set(true);
+        assertThatThrownBy(() -> intake.giveBack()).isInstanceOf(FeedException.class);
+        broken.set(false);
+        intake.giveBack();
+        assertThat(database.column("SELECT event_type || ' ' || status FROM outbox_event ORDER BY id"))
+                .containsExactly("a WAITING", "b PENDING", "c PENDING");
+        assertThat(passedOver).hasValue(1);
+        intake.giveBack();
+        assertThat(passedOver).hasValue(1);
+        assertThat(types(intake.take(ALL))).isEmpty();
+    }
+
+    @Test
+    void ofAStreamWhoseDestinationDoesNotAnswerOneIsSentAndTheOthersAreGivenBack() {
+        append("k", "a");
+        append("j", "b");
+        append("i", "c");
+        intake.handOver(handed);
+        assertThat(types(intake.take(Demand.of(1_000, Long.MAX_VALUE, Set.of("s")))))
+                .containsExactly("a");
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE status = 'PENDING'"))
+                .isEqualTo(2);
+        assertThat(passedOver).hasValue(1);
     }
 
     @Test

@@ -102,6 +102,20 @@ class RolesTest {
     }
 
     @Test
+    void aWriterWhoseRelayPublishesOnCommitIsToldWhichRoleItNeeds() {
+        JdbcOutbox outbox = JdbcOutbox.of(as("writer"));
+        try (Relay relay = Relay.from(OrderedFeed.of(as("relay")))
+                .to(event -> CompletableFuture.completedFuture(null))
+                .publishesOnCommit(outbox.bell())
+                .build()) {
+            relay.start();
+            assertThatThrownBy(() -> outbox.transact(tx -> tx.append(event("k").build())))
+                    .hasMessageContaining("permission denied")
+                    .hasMessageContaining("postrider_committer where a relay of the same process publishes on commit");
+        }
+    }
+
+    @Test
     void aLesseeWithTheRightsOfARelayGivesBack() {
         JdbcOutbox outbox = JdbcOutbox.of(as("committer"));
         Relay relay = Relay.from(OrderedFeed.of(as("relay")))
