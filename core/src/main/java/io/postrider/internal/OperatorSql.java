@@ -10,7 +10,9 @@ import io.postrider.table.TableNames;
 public final class OperatorSql {
     public final String findDead;
     public final String attempts;
+    public final String content;
     public final String requeue;
+    public final String edit;
     public final String discard;
     public final String discardToOverflow;
     public final String unhold;
@@ -24,7 +26,9 @@ public final class OperatorSql {
     public OperatorSql(TableNames tables) {
         findDead = with(tables, FIND_DEAD);
         attempts = with(tables, ATTEMPTS);
+        content = with(tables, CONTENT);
         requeue = with(tables, REQUEUE);
+        edit = with(tables, EDIT);
         discard = with(tables, DISCARD).replace("{kept in}", tables.history());
         discardToOverflow = with(tables, DISCARD).replace("{kept in}", tables.historyOverflow());
         unhold = with(tables, UNHOLD);
@@ -60,6 +64,11 @@ public final class OperatorSql {
             SELECT attempted_at, relay, error_code, error_message FROM {attempt} WHERE event_id = ? ORDER BY id
             """;
 
+    private static final String CONTENT = """
+            SELECT e.payload, e.content_type, e.headers::text FROM {event} e
+            WHERE e.id = ? AND e.event_id = ? AND e.revision = ? AND e.status IN ('DEAD', 'UNKNOWN')
+            """;
+
     /** As it was on the day it was appended, but for its revision: it goes before all later events of its key. */
     private static final String REQUEUE = """
             WITH given AS (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]) AS given (id, event_id, revision)),
@@ -77,6 +86,37 @@ public final class OperatorSql {
             )
             INSERT INTO {audit} (who, action, stream, event_id, reason)
             SELECT ?, 'requeue', c.stream, c.event_id, ? FROM changed c
+            """;
+
+    /**
+     * Requeues with another payload or other headers; what is not given stays. The audit tells both payloads apart by
+     * their digests: the old one is gone then, and the table must not hold what an event says.
+     */
+    private static final String EDIT = """
+            WITH given AS (
+                SELECT ?::bigint AS id, ?::uuid AS event_id, ?::integer AS revision, ?::boolean AS other_payload,
+                       ?::bytea AS payload, ?::text AS content_type, ?::jsonb AS headers
+            ),
+            before AS MATERIALIZED (
+                SELECT e.id, e.payload, e.headers FROM {event} e JOIN given g ON g.id = e.id FOR UPDATE OF e
+            ),
+            edited AS (
+                UPDATE {event} e
+                SET payload = CASE WHEN g.other_payload THEN g.payload ELSE e.payload END,
+                    content_type = coalesce(g.content_type, e.content_type),
+                    headers = coalesce(g.headers, e.headers),
+                    status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0,
+                    due_at = clock_timestamp(), updated_at = clock_timestamp()
+                FROM given g JOIN before b ON b.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.status IN ('DEAD', 'UNKNOWN')
+                RETURNING e.event_id, e.stream, concat(
+                    ' [payload sha256 ', coalesce(encode(sha256(b.payload), 'hex'), 'none'),
+                    ' -> ', coalesce(encode(sha256(e.payload), 'hex'), 'none'),
+                    CASE WHEN b.headers <> e.headers THEN ', other headers' END, ']') AS change
+            )
+            INSERT INTO {audit} (who, action, stream, event_id, reason)
+            SELECT ?, 'edit', c.stream, c.event_id, ? || c.change FROM edited c
             """;
 
     private static final String DISCARD = """
