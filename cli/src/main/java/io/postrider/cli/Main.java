@@ -15,8 +15,7 @@ public final class Main {
         // question.
         PrintWriter out = new PrintWriter(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
-        int code = Postrider.commandLine(new Console(out, err, System.getenv()::get))
-                .execute(args);
+        int code = Postrider.run(new Console(out, err, System.getenv()::get), args);
         out.flush();
         err.flush();
         System.exit(code);

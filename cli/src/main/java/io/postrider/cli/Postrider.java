@@ -2,6 +2,9 @@
 package io.postrider.cli;
 
 import java.lang.reflect.Constructor;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,22 +26,26 @@ import picocli.CommandLine.Mixin;
             "2:wrong usage",
             "3:nothing was found or changed, something is left over, or a problem was found",
             "4:what is left belongs to running relays"
-        },
-        subcommands = {
-            StatusCommand.class,
-            RelaysCommand.class,
-            KeysCommand.class,
-            DeadCommand.class,
-            StreamsCommand.class,
-            EventsCommand.class,
-            DoctorCommand.class,
-            SchemaCommand.Migrate.class,
-            SchemaCommand.class,
-            SchemaCommand.Roles.class,
-            PruneCommand.class,
-            CompletionCommand.class
         })
 final class Postrider {
+    private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
+
+    static {
+        COMMANDS.put("status", StatusCommand.class);
+        COMMANDS.put("relays", RelaysCommand.class);
+        COMMANDS.put("keys", KeysCommand.class);
+        COMMANDS.put("dead", DeadCommand.class);
+        COMMANDS.put("streams", StreamsCommand.class);
+        COMMANDS.put("events", EventsCommand.class);
+        COMMANDS.put("drain", DrainCommand.class);
+        COMMANDS.put("doctor", DoctorCommand.class);
+        COMMANDS.put("migrate", SchemaCommand.Migrate.class);
+        COMMANDS.put("schema", SchemaCommand.class);
+        COMMANDS.put("roles", SchemaCommand.Roles.class);
+        COMMANDS.put("prune", PruneCommand.class);
+        COMMANDS.put("completion", CompletionCommand.class);
+    }
+
     @Mixin
     private Access access;
 
@@ -46,15 +53,25 @@ final class Postrider {
         this.access = access;
     }
 
-    static CommandLine commandLine(Console console) {
+    /** Runs one call, and returns what the shell gets. */
+    static int run(Console console, String... args) {
         Troubles troubles = new Troubles(console);
-        return new CommandLine(new Postrider(console.access()), new Factory(console))
-                .setOut(console.out())
+        CommandLine line = new CommandLine(new Postrider(console.access()), new Factory(console));
+        // To read the annotations of all commands takes longer than to run one: only those that may be meant.
+        List<String> words = List.of(args);
+        boolean one =
+                !words.contains("completion") && COMMANDS.keySet().stream().anyMatch(words::contains);
+        COMMANDS.forEach((name, type) -> {
+            if (!one || words.contains(name)) {
+                line.addSubcommand(name, type);
+            }
+        });
+        return line.setOut(console.out())
                 .setErr(console.err())
                 .setUsageHelpWidth(100)
-                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(troubles)
-                .setParameterExceptionHandler(troubles);
+                .setParameterExceptionHandler(troubles)
+                .execute(args);
     }
 
     /** Gives every command the console of this call. */
