@@ -77,7 +77,7 @@ final class StatusCommand implements Callable<Integer> {
                 .filter(each -> each.alive() && !each.closed().isEmpty())
                 .count();
         console.say((streams.isEmpty() ? "No stream is known. " : "")
-                + (alive == 0 ? "No relay is running: nothing is delivered." : alive + " relays alive.")
+                + (alive == 0 ? "No relay is running: nothing is delivered." : "Relays alive: " + alive + ".")
                 + (closed == 0 ? "" : " " + closed + " of them get no answer from a destination: postrider relays")
                 + (watch ? "  " + Shown.of(Instant.now()) : ""));
         streams.stream()

@@ -7,6 +7,7 @@ import io.postrider.cli.Shell.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -107,7 +108,7 @@ class ChangingTest {
             "--remove-header",
             "trace"
         };
-        String[] dry = java.util.Arrays.copyOf(edit, edit.length + 1);
+        String[] dry = Arrays.copyOf(edit, edit.length + 1);
         dry[edit.length] = "--dry-run";
         assertThat(shell.type(dry).out()).contains("would be edited");
         assertThat(shell.column("SELECT status FROM outbox_event")).containsExactly("DEAD");

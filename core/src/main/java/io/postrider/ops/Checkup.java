@@ -138,7 +138,7 @@ public final class Checkup {
                                 "history",
                                 Level.WARNING,
                                 "Partitions are made for " + ahead.days() + " days to come",
-                                "A relay makes them every hour. Start one, or run: postrider prune")
+                                "A relay makes them every hour. Start one, or run: postrider prune --keep-days 7")
                         : ok("history", "partitions for " + ahead.days() + " days to come"));
         if (ahead.overflow()) {
             found.add(new Finding(
