@@ -7,5 +7,8 @@ if ! command -v "$java" >/dev/null 2>&1; then
   echo "postrider: needs Java 17 or later: put java on the PATH or set JAVA_HOME." >&2
   exit 1
 fi
+terminal=false
+if [ -t 1 ]; then terminal=true; fi
 # shellcheck disable=SC2086
-exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto ${POSTRIDER_JAVA_OPTS:-} -jar "$0" "$@"
+exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Dpostrider.terminal=$terminal \
+  ${POSTRIDER_JAVA_OPTS:-} -jar "$0" "$@"

@@ -28,7 +28,11 @@ final class Letters {
     @Option(names = "--dry-run", description = "Show what would be changed, and change nothing.")
     private boolean dryRun;
 
-    /** @param done what was done to them, in the words of the last line: "requeued" */
+    /**
+     * Changes them, or shows which would be.
+     *
+     * @param done what was done to them, in the words of the last line: "requeued"
+     */
     int change(Console console, String done, Signature signature, Action action) {
         if (events.isEmpty() != all) {
             throw new Refusal(Exit.USAGE, "Name the events, or give --all with filters, such as --all --stream NAME.");

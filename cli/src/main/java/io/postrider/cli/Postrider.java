@@ -37,6 +37,7 @@ final class Postrider {
         COMMANDS.put("dead", DeadCommand.class);
         COMMANDS.put("streams", StreamsCommand.class);
         COMMANDS.put("events", EventsCommand.class);
+        COMMANDS.put("tail", TailCommand.class);
         COMMANDS.put("drain", DrainCommand.class);
         COMMANDS.put("doctor", DoctorCommand.class);
         COMMANDS.put("migrate", SchemaCommand.Migrate.class);
@@ -47,7 +48,7 @@ final class Postrider {
     }
 
     @Mixin
-    private Access access;
+    Access access;
 
     private Postrider(Access access) {
         this.access = access;

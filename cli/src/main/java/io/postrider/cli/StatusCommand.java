@@ -49,7 +49,7 @@ final class StatusCommand implements Callable<Integer> {
             throw new Refusal(Exit.USAGE, "--count-to and --every must be above zero.");
         }
         DataSource source = console.access().dataSource();
-        boolean screen = watch && !format.json() && System.console() != null;
+        boolean screen = watch && !format.json() && Boolean.getBoolean("postrider.terminal");
         for (int look = 1; ; look++) {
             if (screen) {
                 console.out().print(CLEAR_SCREEN);

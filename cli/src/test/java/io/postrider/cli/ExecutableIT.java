@@ -18,8 +18,11 @@ class ExecutableIT {
     private static final String EXECUTABLE = System.getProperty("postrider.executable", "target/postrider");
     private static final Shell shell = Shell.migrated();
 
-    @TempDir
-    private Path directory;
+    private final Path directory;
+
+    ExecutableIT(@TempDir Path directory) {
+        this.directory = directory;
+    }
 
     @BeforeAll
     static void fill() {

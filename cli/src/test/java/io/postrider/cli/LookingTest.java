@@ -159,6 +159,25 @@ class LookingTest {
     }
 
     @Test
+    void theTailShowsWhatIsDeliveredWhileItLooks() {
+        String event = UUID.randomUUID().toString();
+        shell.execute(
+                "INSERT INTO outbox_history (id, event_id, stream, event_key, event_type, payload_kept, headers,"
+                        + " occurred_at, attempt_count, created_at, outcome, settled_at, settled_by) VALUES (1, '"
+                        + event
+                        + "', 'orders', 'k1', 'Placed', false, '{}', now(), 0, now() - interval '3 s', 'PUBLISHED', now(), 'shop-1')");
+        Result result = shell.type("tail", "--every", "0.01", "--times", "2");
+        assertThat(result.lines()).hasSize(1);
+        assertThat(result.out()).containsPattern("PUBLISHED +3s +" + event + " +orders +k1 +Placed +shop-1");
+        assertThat(shell.type("tail", "--times", "1", "--json", "--stream", "orders")
+                        .out())
+                .startsWith("{\"settledAt\": \"")
+                .contains("\"event\": \"" + event);
+        assertThat(shell.type("tail", "--times", "1", "--stream", "other").out())
+                .isEmpty();
+    }
+
+    @Test
     void theDoctorEndsWithThreeWhereThereIsAProblem() {
         shell.event("orders", "k1", "");
         Result sick = shell.type("doctor");

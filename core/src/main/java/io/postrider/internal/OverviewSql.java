@@ -15,6 +15,8 @@ public final class OverviewSql {
     public final String undeliveredOfStream;
     public final String undeliveredOfKey;
     public final String undeliveredById;
+    public final String today;
+    public final String tail;
 
     public OverviewSql(TableNames tables) {
         backlog = with(tables, BACKLOG);
@@ -24,13 +26,16 @@ public final class OverviewSql {
         undeliveredOfStream = with(tables, UNDELIVERED.replace("{of key}", ""));
         undeliveredOfKey = with(tables, UNDELIVERED.replace("{of key}", "AND e.event_key = a.event_key"));
         undeliveredById = with(tables, UNDELIVERED_BY_ID);
+        today = with(tables, TODAY);
+        tail = with(tables, TAIL);
     }
 
     private static String with(TableNames tables, String template) {
         return template.replace("{event}", tables.event())
                 .replace("{relay}", tables.relay())
                 .replace("{shard}", tables.shard())
-                .replace("{stream}", tables.stream());
+                .replace("{stream}", tables.stream())
+                .replace("{history}", tables.history());
     }
 
     /**
@@ -193,4 +198,19 @@ public final class OverviewSql {
     private static final String UNDELIVERED_PAGE = STATE + "WHERE e.id > ? ORDER BY e.id LIMIT ?";
 
     private static final String UNDELIVERED_BY_ID = STATE + "WHERE e.event_id = ?";
+
+    /** The day, and how many pages its partition has; none if it is missing. */
+    private static final String TODAY = """
+            SELECT d.day::text, coalesce(pg_relation_size(to_regclass('{history}_' || to_char(d.day, 'YYYYMMDD')))
+                                         / current_setting('block_size')::integer, 0)
+            FROM (SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date AS day) d
+            """;
+
+    /** By place, which needs no index; the times leave one partition. */
+    private static final String TAIL = """
+            SELECT h.ctid::text, h.event_id, h.stream, h.event_key, h.event_type, h.outcome, h.settled_at, h.settled_by,
+                   extract(epoch FROM h.settled_at - h.created_at)
+            FROM {history} h
+            WHERE h.settled_at >= ? AND h.settled_at < ? AND h.ctid >= ?::tid ORDER BY h.ctid LIMIT 5000
+            """;
 }

@@ -28,7 +28,11 @@ public final class Rows {
         T of(ResultSet row) throws SQLException;
     }
 
-    /** @param what is being read, for the message of a failure */
+    /**
+     * Runs the statement in a transaction of its own.
+     *
+     * @param what is being read, for the message of a failure
+     */
     public <T> List<T> read(String what, String text, Mapper<T> mapper, @Nullable Object... values) {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);

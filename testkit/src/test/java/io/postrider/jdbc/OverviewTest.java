@@ -8,6 +8,7 @@ import io.postrider.ops.Actor;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.Checkup;
 import io.postrider.ops.HeldKeys;
+import io.postrider.ops.History;
 import io.postrider.ops.Relays;
 import io.postrider.ops.Streams;
 import io.postrider.ops.Undelivered;
@@ -139,8 +140,45 @@ class OverviewTest {
             assertThat(members.get(0).silentFor()).isBetween(Duration.ofSeconds(68), Duration.ofSeconds(90));
             assertThat(members.get(0).closed()).containsExactly("s");
             assertThat(members.get(1).alive()).isTrue();
+            assertThat(members.get(1).id()).isEqualTo(owner.member());
             assertThat(members.get(1).shards()).isEqualTo(256);
         }
+    }
+
+    @Test
+    void theTailOfTheHistoryGivesEachEntryOnce() throws Exception {
+        database.execute("VACUUM outbox_history");
+        History.Tail tail = History.of(database.dataSource()).tail(null);
+        History.Tail other = History.of(database.dataSource()).tail("other");
+        settled("first", 1);
+        assertThat(tail.next()).extracting(History.Entry::type).containsExactly("first");
+        assertThat(tail.next()).isEmpty();
+        try (OpenTransaction late = database.begin()) {
+            late.execute(settling("late", 1));
+            settled("many", 2000);
+            assertThat(tail.next()).hasSize(2000);
+            late.commit();
+        }
+        assertThat(tail.next().size())
+                .as("what was committed late, unless too much came between")
+                .isBetween(0, 1);
+        settled("last", 1);
+        assertThat(tail.next()).extracting(History.Entry::type).containsExactly("last");
+        assertThat(other.next()).isEmpty();
+        SettleRaceTest.dropPartitions(database);
+        assertThat(tail.next()).as("without a partition").isEmpty();
+    }
+
+    private static void settled(String type, int count) {
+        database.execute(settling(type, count));
+    }
+
+    private static String settling(String type, int count) {
+        return "INSERT INTO outbox_history (id, event_id, stream, event_type, payload_kept, headers, occurred_at,"
+                + " attempt_count, created_at, outcome, settled_at, settled_by) SELECT n, gen_random_uuid(), 's', '"
+                + type
+                + "', false, '{}', now(), 0, now(), 'PUBLISHED', clock_timestamp(), 'relay' FROM generate_series(1, "
+                + count + ") n";
     }
 
     @Test
@@ -156,7 +194,7 @@ class OverviewTest {
             assertThat(problems()).contains("history: Partitions are made for 0 days to come");
             database.execute("SELECT outbox_history_prepare(14)");
             assertThat(problems()).noneMatch(each -> !each.startsWith("table") && !each.startsWith("snapshots"));
-            database.execute("UPDATE outbox_relay SET closed = '{s}'");
+            database.execute("UPDATE outbox_relay SET closed = '{s}' WHERE id = " + owner.member());
             assertThat(problems()).contains("destination: The destination of s does not answer relay owner");
         }
         assertThat(Checkup.of(TestDatabase.empty().dataSource()).run())

@@ -15,6 +15,7 @@ import io.postrider.ops.DeadLetterQuery;
 import io.postrider.ops.DeadLetters;
 import io.postrider.ops.Edit;
 import io.postrider.ops.HeldKeys;
+import io.postrider.ops.History;
 import io.postrider.ops.Relays;
 import io.postrider.ops.Retention;
 import io.postrider.ops.Streams;
@@ -204,6 +205,7 @@ class RolesTest {
         assertThat(Undelivered.of(as(role)).find("s", "k", 0, 10)).hasSize(1);
         assertThat(DeadLetters.of(as(role)).find(DeadLetterQuery.all())).hasSize(1);
         assertThat(Checkup.of(as(role)).run()).isNotEmpty();
+        assertThat(History.of(as(role)).tail(null).next()).isEmpty();
     }
 
     @Test

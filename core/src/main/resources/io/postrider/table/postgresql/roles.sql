@@ -77,6 +77,6 @@ GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type
               occurred_at, status, holds, revision, due_at, locked_by, attempt_count, max_attempts, last_attempt_at,
               last_error_code, last_error_message, created_at, updated_at)
     ON outbox_event TO postrider_viewer;
-GRANT SELECT (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
+GRANT SELECT (ctid, id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
               attempt_count, last_error_code, last_error_message, created_at, outcome, settled_at, settled_by)
     ON outbox_history, outbox_history_overflow TO postrider_viewer;
