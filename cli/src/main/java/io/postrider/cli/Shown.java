@@ -34,8 +34,8 @@ final class Shown {
         if (value instanceof Boolean yes) {
             return yes ? "yes" : "-";
         }
-        if (value instanceof Long || value instanceof Integer) {
-            return String.format(Locale.ROOT, "%,d", value);
+        if (value instanceof Number number) {
+            return String.format(Locale.ROOT, "%,d", number.longValue());
         }
         if (value instanceof Collection<?> many) {
             return many.isEmpty()
