@@ -8,11 +8,11 @@ import io.postrider.table.TableNames;
  * so that nobody acts on a row that has changed since it was looked at, and is audited in the same statement.
  */
 public final class OperatorSql {
-    public final String backlog;
-    public final String relays;
     public final String findDead;
     public final String attempts;
+    public final String content;
     public final String requeue;
+    public final String edit;
     public final String discard;
     public final String discardToOverflow;
     public final String unhold;
@@ -24,11 +24,11 @@ public final class OperatorSql {
     public final String pruneAttempts;
 
     public OperatorSql(TableNames tables) {
-        backlog = with(tables, BACKLOG);
-        relays = with(tables, RELAYS);
         findDead = with(tables, FIND_DEAD);
         attempts = with(tables, ATTEMPTS);
+        content = with(tables, CONTENT);
         requeue = with(tables, REQUEUE);
+        edit = with(tables, EDIT);
         discard = with(tables, DISCARD).replace("{kept in}", tables.history());
         discardToOverflow = with(tables, DISCARD).replace("{kept in}", tables.historyOverflow());
         unhold = with(tables, UNHOLD);
@@ -50,28 +50,6 @@ public final class OperatorSql {
                 .replace("{audit}", tables.audit());
     }
 
-    /** A stream without a single event is shown too, once a relay knows it: nothing is left is an answer. */
-    private static final String BACKLOG = """
-            WITH waiting AS (
-                SELECT e.stream,
-                       count(*) FILTER (WHERE e.status NOT IN ('DEAD', 'UNKNOWN')) AS pending,
-                       count(*) FILTER (WHERE e.status IN ('DEAD', 'UNKNOWN')) AS dead,
-                       min(e.created_at) FILTER (WHERE e.status NOT IN ('DEAD', 'UNKNOWN')) AS oldest
-                FROM {event} e GROUP BY e.stream
-            )
-            SELECT coalesce(w.stream, s.stream) AS name, coalesce(w.pending, 0), coalesce(w.dead, 0),
-                   coalesce(greatest(0, extract(epoch FROM clock_timestamp() - w.oldest)), 0) * 1000,
-                   s.paused_at IS NOT NULL
-            FROM waiting w FULL JOIN {stream} s ON s.stream = w.stream
-            ORDER BY name
-            """;
-
-    private static final String RELAYS = """
-            SELECT r.name, r.relay_group, r.lease_until > clock_timestamp(), r.wants = 'REST',
-                   (SELECT count(*) FROM {shard} s WHERE s.owner = r.id), r.in_flight, r.published, r.closed, r.started_at
-            FROM {relay} r ORDER BY r.id
-            """;
-
     private static final String FIND_DEAD = """
             SELECT e.id, e.event_id, e.revision, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,
                    e.status, e.holds, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
@@ -86,6 +64,11 @@ public final class OperatorSql {
 
     private static final String ATTEMPTS = """
             SELECT attempted_at, relay, error_code, error_message FROM {attempt} WHERE event_id = ? ORDER BY id
+            """;
+
+    private static final String CONTENT = """
+            SELECT e.payload, e.content_type, e.headers::text FROM {event} e
+            WHERE e.id = ? AND e.event_id = ? AND e.revision = ? AND e.status IN ('DEAD', 'UNKNOWN')
             """;
 
     /** As it was on the day it was appended, but for its revision: it goes before all later events of its key. */
@@ -106,6 +89,37 @@ public final class OperatorSql {
             )
             INSERT INTO {audit} (who, action, stream, event_id, reason)
             SELECT ?, 'requeue', c.stream, c.event_id, ? FROM changed c
+            """;
+
+    /**
+     * Requeues with another payload or other headers; what is not given stays. The audit tells both payloads apart by
+     * their digests: the old one is gone then, and the table must not hold what an event says.
+     */
+    private static final String EDIT = """
+            WITH given AS (
+                SELECT ?::bigint AS id, ?::uuid AS event_id, ?::integer AS revision, ?::boolean AS other_payload,
+                       ?::bytea AS payload, ?::text AS content_type, ?::jsonb AS headers
+            ),
+            before AS MATERIALIZED (
+                SELECT e.id, e.payload, e.headers FROM {event} e JOIN given g ON g.id = e.id FOR UPDATE OF e
+            ),
+            edited AS (
+                UPDATE {event} e
+                SET payload = CASE WHEN g.other_payload THEN g.payload ELSE e.payload END,
+                    content_type = coalesce(g.content_type, e.content_type),
+                    headers = coalesce(g.headers, e.headers),
+                    status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0, unclean_count = 0,
+                    due_at = clock_timestamp(), updated_at = clock_timestamp()
+                FROM given g JOIN before b ON b.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.status IN ('DEAD', 'UNKNOWN')
+                RETURNING e.event_id, e.stream, concat(
+                    ' [payload sha256 ', coalesce(encode(sha256(b.payload), 'hex'), 'none'),
+                    ' -> ', coalesce(encode(sha256(e.payload), 'hex'), 'none'),
+                    CASE WHEN b.headers <> e.headers THEN ', other headers' END, ']') AS change
+            )
+            INSERT INTO {audit} (who, action, stream, event_id, reason)
+            SELECT ?, 'edit', c.stream, c.event_id, ? || c.change FROM edited c
             """;
 
     private static final String DISCARD = """

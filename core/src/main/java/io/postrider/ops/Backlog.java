@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.ops;
 
-import io.postrider.OutboxException;
-import io.postrider.internal.Discretion;
-import io.postrider.internal.OperatorSql;
+import io.postrider.internal.OverviewSql;
+import io.postrider.internal.Rows;
 import io.postrider.table.TableNames;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * What is not delivered yet, and who delivers. Counting reads all of it: for a look every few seconds, not for every
- * request. Thread-safe.
+ * What is not delivered, stream by stream. Counts stop at a bound, 100,000 unless told otherwise, so that looking costs no
+ * more when millions are stuck. Thread-safe.
  */
 public final class Backlog {
-    private static final int PATIENCE_SECONDS = 10;
+    private final Rows rows;
+    private final OverviewSql sql;
+    private final long bound;
 
-    private final DataSource dataSource;
-    private final OperatorSql sql;
-
-    private Backlog(DataSource dataSource, TableNames tables) {
-        this.dataSource = dataSource;
-        this.sql = new OperatorSql(tables);
+    private Backlog(Rows rows, OverviewSql sql, long bound) {
+        this.rows = rows;
+        this.sql = sql;
+        this.bound = bound;
     }
 
     public static Backlog of(DataSource dataSource) {
@@ -37,85 +32,72 @@ public final class Backlog {
     }
 
     public static Backlog of(DataSource dataSource, TableNames tables) {
-        return new Backlog(dataSource, tables);
+        return new Backlog(new Rows(dataSource), new OverviewSql(tables), 100_000);
     }
 
-    /**
-     * What one stream has not delivered.
-     *
-     * @param pending events that will be delivered, now or later
-     * @param dead events that wait for a person
-     * @param oldest for how long the oldest pending event has been there; zero if there is none
-     * @param paused whether a person stopped the stream
-     */
-    public record OfStream(String stream, long pending, long dead, Duration oldest, boolean paused) {}
-
-    /**
-     * One relay, as it last reported.
-     *
-     * @param alive whether its lease runs
-     * @param paused whether it leaves its share to others
-     * @param shards how many of the 256 shards it owns
-     * @param closed streams whose destination does not answer it
-     */
-    public record OfRelay(
-            String name,
-            String group,
-            boolean alive,
-            boolean paused,
-            int shards,
-            int inFlight,
-            long published,
-            List<String> closed,
-            Instant startedAt) {}
-
-    /** All streams that are known or have events, by name. */
-    public List<OfStream> streams() {
-        return read(
-                "count the undelivered events",
-                sql.backlog,
-                rows -> new OfStream(
-                        rows.getString(1),
-                        rows.getLong(2),
-                        rows.getLong(3),
-                        Duration.ofMillis(rows.getLong(4)),
-                        rows.getBoolean(5)));
-    }
-
-    /** All relays that have a place, the oldest first. */
-    public List<OfRelay> relays() {
-        return read(
-                "read the relays",
-                sql.relays,
-                rows -> new OfRelay(
-                        rows.getString(1),
-                        rows.getString(2),
-                        rows.getBoolean(3),
-                        rows.getBoolean(4),
-                        rows.getInt(5),
-                        rows.getInt(6),
-                        rows.getLong(7),
-                        Arrays.asList((String[]) rows.getArray(8).getArray()),
-                        rows.getObject(9, OffsetDateTime.class).toInstant()));
-    }
-
-    private interface Row<T> {
-        T of(ResultSet rows) throws SQLException;
-    }
-
-    private <T> List<T> read(String what, String text, Row<T> row) {
-        try (Connection connection = dataSource.getConnection();
-                PreparedStatement statement = connection.prepareStatement(text)) {
-            statement.setQueryTimeout(PATIENCE_SECONDS);
-            try (ResultSet rows = statement.executeQuery()) {
-                List<T> all = new ArrayList<>();
-                while (rows.next()) {
-                    all.add(row.of(rows));
-                }
-                return all;
-            }
-        } catch (SQLException e) {
-            throw new OutboxException("Could not " + what + ": " + Discretion.firstLine(e), e);
+    /** Counts no further than this; a count that equals it means so many or more. */
+    public Backlog upTo(long most) {
+        if (most < 1) {
+            throw new IllegalArgumentException("A count stops at 1 or more, not at " + most + ".");
         }
+        return new Backlog(rows, sql, most);
+    }
+
+    public long bound() {
+        return bound;
+    }
+
+    /**
+     * One stream, as it was when it was looked at.
+     *
+     * @param group the relays that deliver it; empty if no relay has met it yet
+     * @param pending may be sent now, unless its key is held
+     * @param retrying failed, to be tried again
+     * @param delayed to be sent later, as its writer wished
+     * @param leased left to the process that wrote it, for a moment
+     * @param heldKeys keys of which nothing goes before a failed event does
+     * @param dead not tried again unless a person says so
+     * @param oldest for how long the oldest one has been waiting that is neither dead nor delayed
+     */
+    public record Stream(
+            String name,
+            Optional<String> group,
+            long pending,
+            long retrying,
+            long delayed,
+            long leased,
+            long heldKeys,
+            long dead,
+            Optional<Duration> oldest,
+            Optional<Pause> pause) {}
+
+    /** Since when a stream is paused, by whom and why. */
+    public record Pause(Instant since, String by, String reason) {}
+
+    /** All streams that are known or have undelivered events, by name. */
+    public List<Stream> streams() {
+        return rows.read("the backlog", sql.backlog, Backlog::stream, bound);
+    }
+
+    private static Stream stream(ResultSet row) throws SQLException {
+        Optional<Instant> since = Rows.maybeTime(row, 10);
+        Optional<Pause> pause = Optional.empty();
+        if (since.isPresent()) {
+            pause = Optional.of(new Pause(
+                    since.get(),
+                    Rows.maybeText(row, 11).orElse("?"),
+                    Rows.maybeText(row, 12).orElse("")));
+        }
+        return new Stream(
+                row.getString(1),
+                Rows.maybeText(row, 2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5),
+                row.getLong(6),
+                row.getLong(7),
+                row.getLong(8),
+                Rows.maybeSeconds(row, 9),
+                pause);
     }
 }

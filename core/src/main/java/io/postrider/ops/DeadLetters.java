@@ -3,6 +3,7 @@ package io.postrider.ops;
 
 import io.postrider.OutboxException;
 import io.postrider.internal.Discretion;
+import io.postrider.internal.HeaderJson;
 import io.postrider.internal.OperatorSql;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
@@ -14,9 +15,11 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +55,14 @@ public final class DeadLetters {
 
     /** One failed attempt. */
     public record Attempt(Instant at, String relay, String errorCode, String errorMessage) {}
+
+    /**
+     * What an event says.
+     *
+     * @param payload null for a tombstone
+     */
+    @SuppressWarnings("ArrayRecordComponent") // read once to be shown, compared by nobody
+    public record Content(byte @Nullable [] payload, Optional<String> contentType, Map<String, String> headers) {}
 
     /** A page of dead letters, oldest first. */
     public List<DeadLetter> find(DeadLetterQuery query) {
@@ -96,6 +107,68 @@ public final class DeadLetters {
     /** Has them delivered again, with all their attempts, before any later event of their key; returns how many. */
     public int requeue(Collection<DeadLetter> letters, Actor actor) {
         return act("requeue", sql.requeue, letters, actor.who(), actor.why());
+    }
+
+    /** What a dead letter says; empty if it is no longer as it was found. */
+    public Optional<Content> content(DeadLetter letter) {
+        return run("read dead letter " + letter.eventId(), connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.content)) {
+                statement.setLong(1, letter.id());
+                statement.setObject(2, letter.eventId());
+                statement.setInt(3, letter.revision());
+                try (ResultSet rows = statement.executeQuery()) {
+                    return rows.next()
+                            ? Optional.of(new Content(
+                                    rows.getBytes(1),
+                                    Optional.ofNullable(rows.getString(2)),
+                                    HeaderJson.read(rows.getString(3))))
+                            : Optional.empty();
+                }
+            }
+        });
+    }
+
+    /**
+     * Changes what it says and has it delivered again, before any later event of its key; returns whether it was still
+     * as it was found. Needs the database role {@code postrider_editor}.
+     *
+     * @throws OutboxException if the new headers break the rules of events
+     */
+    public boolean edit(DeadLetter letter, Edit edit, Actor actor) {
+        edit.check(letter);
+        return run("edit dead letter " + letter.eventId(), connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.edit)) {
+                statement.setLong(1, letter.id());
+                statement.setObject(2, letter.eventId());
+                statement.setInt(3, letter.revision());
+                statement.setBoolean(4, edit.otherPayload());
+                statement.setBytes(5, edit.payload());
+                statement.setString(6, edit.contentType());
+                statement.setString(7, edit.headers() == null ? null : HeaderJson.write(edit.headers()));
+                statement.setString(8, actor.who());
+                statement.setString(9, actor.why());
+                return statement.executeUpdate() == 1;
+            }
+        });
+    }
+
+    /**
+     * Does something with all that match, page by page, and returns the sum of what it returned: {@code
+     * dead.all(query, page -> dead.requeue(page, actor))}, or {@code List::size} to see how many there are. Each page is
+     * a transaction of its own. What dies meanwhile is not met twice.
+     */
+    public long all(DeadLetterQuery query, ToIntFunction<List<DeadLetter>> action) {
+        long sum = 0;
+        DeadLetterQuery next = query;
+        List<DeadLetter> page;
+        do {
+            page = find(next);
+            if (!page.isEmpty()) {
+                sum += action.applyAsInt(page);
+                next = next.after(page.get(page.size() - 1));
+            }
+        } while (page.size() == query.limit());
+        return sum;
     }
 
     /** Removes them for good, into the history; returns how many. */

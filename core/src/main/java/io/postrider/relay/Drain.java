@@ -17,10 +17,11 @@ final class Drain {
         this.told = told;
     }
 
-    DrainResult run(long limit, Duration stopTime) {
+    DrainResult run(long limit, Duration within, Duration stopTime) {
         boolean nothingMore = false;
         long tickAt = System.nanoTime();
-        while (!nothingMore && told.publishedCount() + loop.unsettled() < limit) {
+        long endAt = tickAt + within.toNanos();
+        while (!nothingMore && System.nanoTime() - endAt < 0 && told.publishedCount() + loop.unsettled() < limit) {
             if (System.nanoTime() - tickAt >= 0) {
                 membership.tick(report());
                 tickAt = System.nanoTime() + membership.tickEvery().toNanos();

@@ -128,13 +128,22 @@ public final class Relay implements AutoCloseable {
      * @param limit stop taking after this many events were delivered
      */
     public DrainResult drain(long limit) {
+        return drain(limit, Duration.ofDays(36_500));
+    }
+
+    /**
+     * The same, but takes nothing more when this time has passed; what is under way then is finished.
+     *
+     * @param within how long to take events
+     */
+    public DrainResult drain(long limit, Duration within) {
         begin();
         try {
             Membership joined = feed.join(new Feed.Joining(settings.name(), 1, true));
             try (Intake intake = joined.intake(0)) {
                 Thread caller = Thread.currentThread();
                 Loop loop = newLoop(intake, () -> LockSupport.unpark(caller));
-                return new Drain(joined, loop, told).run(limit, settings.stopTime());
+                return new Drain(joined, loop, told).run(limit, within, settings.stopTime());
             } finally {
                 joined.leave();
             }

@@ -85,7 +85,7 @@ public final class Schema {
                     statement.execute("CREATE SCHEMA IF NOT EXISTS " + tables.schema());
                     statement.execute("SET LOCAL search_path TO " + tables.schema());
                 }
-                statement.execute(createMeta());
+                statement.execute(createMeta(tables));
                 int version = refuseNewer(version(connection));
                 for (Script script : scripts().subList(version, SCRIPTS.size())) {
                     statement.execute(script.sql());
@@ -106,31 +106,48 @@ public final class Schema {
     }
 
     private void validate() {
-        int version;
+        int version = version();
+        if (version < SCRIPTS.size()) {
+            throw new OutboxException("Postrider's tables are at version " + version + " and this library needs "
+                    + SCRIPTS.size() + ". Run the SQL below, or start with SchemaMode.MIGRATE.\n"
+                    + sql(tables, version));
+        }
+    }
+
+    /**
+     * The version that the database has; 0 if there are no tables.
+     *
+     * @throws OutboxException if it is newer than this library
+     */
+    public int version() {
         try (Connection connection = dataSource.getConnection()) {
-            version = metaExists(connection) ? refuseNewer(version(connection)) : 0;
+            return metaExists(connection) ? refuseNewer(version(connection)) : 0;
         } catch (SQLException e) {
             throw new OutboxException("Postrider's schema could not be checked: " + e.getMessage(), e);
         }
-        if (version == SCRIPTS.size()) {
-            return;
-        }
-        StringBuilder missing =
-                new StringBuilder("Postrider's tables are at version " + version + " and this library needs "
-                        + SCRIPTS.size() + ". Run the SQL below, or start with SchemaMode.MIGRATE.\n");
+    }
+
+    /** What brings a database from this version, 0 for none, to the latest, as one script for any tool. */
+    public static String sql(TableNames tables, int fromVersion) {
+        StringBuilder missing = new StringBuilder();
         if (!tables.schema().isEmpty()) {
             missing.append("CREATE SCHEMA IF NOT EXISTS %1$s;%nSET search_path TO %1$s;%n".formatted(tables.schema()));
         }
-        missing.append(createMeta()).append(";\n");
-        for (Script script : scripts().subList(version, SCRIPTS.size())) {
+        missing.append(createMeta(tables)).append(";\n");
+        for (Script script : scripts().subList(fromVersion, SCRIPTS.size())) {
             missing.append(script.sql());
             missing.append("INSERT INTO %s (version, script) VALUES (%d, '%s');%n"
                     .formatted(tables.meta(), script.version(), script.name()));
         }
-        throw new OutboxException(missing.toString());
+        return missing.toString();
     }
 
-    private String createMeta() {
+    /** The script that makes the database roles, for whoever owns the tables. */
+    public static String roles() {
+        return read("roles.sql");
+    }
+
+    private static String createMeta(TableNames tables) {
         return "CREATE TABLE IF NOT EXISTS " + tables.meta() + " (version integer PRIMARY KEY, script text NOT NULL,"
                 + " applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
     }

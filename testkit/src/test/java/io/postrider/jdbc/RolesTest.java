@@ -8,11 +8,18 @@ import static org.awaitility.Awaitility.await;
 
 import io.postrider.OutboxEvent;
 import io.postrider.ops.Actor;
+import io.postrider.ops.Backlog;
+import io.postrider.ops.Checkup;
 import io.postrider.ops.DeadLetter;
 import io.postrider.ops.DeadLetterQuery;
 import io.postrider.ops.DeadLetters;
+import io.postrider.ops.Edit;
+import io.postrider.ops.HeldKeys;
+import io.postrider.ops.History;
+import io.postrider.ops.Relays;
 import io.postrider.ops.Retention;
 import io.postrider.ops.Streams;
+import io.postrider.ops.Undelivered;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import io.postrider.relay.Feed;
@@ -25,9 +32,6 @@ import io.postrider.relay.Verdict;
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
 import io.postrider.table.TableNames;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,7 +59,7 @@ class RolesTest {
     @BeforeAll
     static void grant() {
         database.execute(script());
-        for (String role : List.of("writer", "committer", "relay", "operator", "viewer", "consumer")) {
+        for (String role : List.of("writer", "committer", "relay", "operator", "editor", "viewer", "consumer")) {
             database.execute("CREATE USER a_" + role + "; GRANT postrider_" + role + " TO a_" + role);
         }
     }
@@ -196,6 +200,30 @@ class RolesTest {
     }
 
     @Test
+    void anEditorChangesWhatADeadLetterSaysAndAnOperatorDoesNot() {
+        database.event("s", "k", "status = 'DEAD', holds = true, last_error_code = 'BAD'");
+        DeadLetter found =
+                DeadLetters.of(as("editor")).find(DeadLetterQuery.all()).get(0);
+        Edit edit = Edit.none().payload("y".getBytes(StandardCharsets.UTF_8));
+        assertThatThrownBy(() -> DeadLetters.of(as("operator")).edit(found, edit, KIM))
+                .hasMessageContaining("permission denied");
+        assertThat(DeadLetters.of(as("editor")).edit(found, edit, KIM)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"viewer", "operator"})
+    void whoLooksSeesWhatIsStuckAndWhoDelivers(String role) {
+        database.event("s", "k", "status = 'DEAD', holds = true");
+        assertThat(Backlog.of(as(role)).streams()).hasSize(1);
+        assertThat(Relays.of(as(role)).members()).isEmpty();
+        assertThat(HeldKeys.of(as(role)).find(null, null, 10)).hasSize(1);
+        assertThat(Undelivered.of(as(role)).find("s", "k", 0, 10)).hasSize(1);
+        assertThat(DeadLetters.of(as(role)).find(DeadLetterQuery.all())).hasSize(1);
+        assertThat(Checkup.of(as(role)).run()).isNotEmpty();
+        assertThat(History.of(as(role)).tail(null).next()).isEmpty();
+    }
+
+    @Test
     void aViewerSeesTheStateOfEvents() throws SQLException {
         database.event("s", "k");
         try (Connection connection = as("viewer").getConnection();
@@ -294,7 +322,11 @@ class RolesTest {
                 "consumer: SELECT id FROM outbox_event",
                 "consumer: SELECT id FROM outbox_history",
                 "viewer: SELECT payload FROM outbox_event",
-                "viewer: SELECT id FROM outbox_event",
+                "viewer: SELECT headers FROM outbox_event",
+                "viewer: SELECT * FROM outbox_event",
+                "editor: UPDATE outbox_event SET event_key = 'other'",
+                "editor: UPDATE outbox_event SET event_id = gen_random_uuid()",
+                "editor: DELETE FROM outbox_audit",
                 "viewer: SELECT payload FROM outbox_history",
                 "viewer: SELECT headers FROM outbox_history_overflow",
                 "viewer: UPDATE outbox_stream SET paused_at = now()",
@@ -341,13 +373,6 @@ class RolesTest {
     }
 
     private static String script() {
-        try (InputStream in = Schema.class.getResourceAsStream("postgresql/roles.sql")) {
-            if (in == null) {
-                throw new IllegalStateException("The script is missing");
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Schema.roles();
     }
 }

@@ -8,7 +8,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['postrider_writer', 'postrider_committer', 'postrider_relay', 'postrider_operator',
-                              'postrider_viewer', 'postrider_consumer'] LOOP
+                              'postrider_editor', 'postrider_viewer', 'postrider_consumer'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', name);
@@ -18,17 +18,17 @@ BEGIN
         END IF;
     END LOOP;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO postrider_writer, postrider_committer, postrider_relay,'
-        ' postrider_operator, postrider_viewer, postrider_consumer', current_schema());
+        ' postrider_operator, postrider_editor, postrider_viewer, postrider_consumer', current_schema());
     IF to_regclass('outbox_meta') IS NOT NULL THEN
         GRANT SELECT ON outbox_meta TO postrider_writer, postrider_committer, postrider_relay, postrider_operator,
-            postrider_viewer, postrider_consumer;
+            postrider_editor, postrider_viewer, postrider_consumer;
     END IF;
 END $$;
 
 REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_attempt, outbox_relay, outbox_shard,
     outbox_stream, outbox_audit, outbox_status, inbox_message
-    FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_viewer,
-        postrider_consumer;
+    FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_editor,
+        postrider_viewer, postrider_consumer;
 
 -- Writers append, and can neither read what was appended nor change it, nor say what state it is in. due_at: when an
 -- event shall be delivered later. event_id is read to find out that an event is there already.
@@ -73,9 +73,17 @@ GRANT SELECT, DELETE ON inbox_message TO postrider_operator;
 -- is left to its default.
 GRANT INSERT (consumer, event_id), SELECT ON inbox_message TO postrider_consumer;
 
+-- Editors are operators who may also change what a dead letter says.
+GRANT postrider_operator TO postrider_editor;
+GRANT UPDATE (payload, content_type, headers) ON outbox_event TO postrider_editor;
+
 -- Viewers see what happens to events, without payloads and headers.
 GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit
     TO postrider_viewer;
-GRANT SELECT (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
+GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type, aggregate_id, content_type,
+              occurred_at, status, holds, revision, due_at, locked_by, attempt_count, max_attempts, last_attempt_at,
+              last_error_code, last_error_message, created_at, updated_at)
+    ON outbox_event TO postrider_viewer;
+GRANT SELECT (ctid, id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
               attempt_count, last_error_code, last_error_message, created_at, outcome, settled_at, settled_by)
     ON outbox_history, outbox_history_overflow TO postrider_viewer;

@@ -50,8 +50,11 @@ final class BacklogGauges implements SmartLifecycle {
 
     /** One stream, or all those that share a tag. */
     private record Sum(double pending, double dead, double oldest) {
-        static Sum of(Backlog.OfStream stream) {
-            return new Sum(stream.pending(), stream.dead(), stream.oldest().toMillis() / 1000.0);
+        static Sum of(Backlog.Stream stream) {
+            return new Sum(
+                    undelivered(stream),
+                    stream.dead(),
+                    stream.oldest().orElse(Duration.ZERO).toMillis() / 1000.0);
         }
 
         Sum with(Sum other) {
@@ -59,10 +62,15 @@ final class BacklogGauges implements SmartLifecycle {
         }
     }
 
+    /** What will be delivered, now or later. */
+    static long undelivered(Backlog.Stream stream) {
+        return stream.pending() + stream.retrying() + stream.delayed() + stream.leased();
+    }
+
     private void look() {
         try {
             Map<String, Sum> sums = new TreeMap<>();
-            backlog.streams().forEach(each -> sums.merge(tags.of(each.stream()), Sum.of(each), Sum::with));
+            backlog.streams().forEach(each -> sums.merge(tags.of(each.name()), Sum.of(each), Sum::with));
             show(pending, sums, Sum::pending);
             show(dead, sums, Sum::dead);
             show(oldest, sums, Sum::oldest);

@@ -6,9 +6,11 @@ import io.postrider.ops.Backlog;
 import io.postrider.ops.DeadLetter;
 import io.postrider.ops.DeadLetterQuery;
 import io.postrider.ops.DeadLetters;
+import io.postrider.ops.Relays;
 import io.postrider.ops.Streams;
 import io.postrider.relay.Relay;
 import java.security.Principal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,11 +30,13 @@ public final class OutboxEndpoint {
 
     private final Storage storage;
     private final Backlog backlog;
+    private final Relays relays;
     private final @Nullable RelayLifecycle relay;
 
     OutboxEndpoint(Storage storage, @Nullable RelayLifecycle relay) {
         this.storage = storage;
         this.backlog = Backlog.of(storage.dataSource(), storage.tables());
+        this.relays = Relays.of(storage.dataSource(), storage.tables());
         this.relay = relay;
     }
 
@@ -70,26 +74,26 @@ public final class OutboxEndpoint {
     @ReadOperation
     public Overview overview() {
         return new Overview(
-                backlog.relays().stream().map(OutboxEndpoint::view).toList(),
+                relays.members().stream().map(OutboxEndpoint::view).toList(),
                 backlog.streams().stream()
                         .map(each -> new StreamView(
-                                each.stream(),
-                                each.pending(),
+                                each.name(),
+                                BacklogGauges.undelivered(each),
                                 each.dead(),
-                                each.oldest().toMillis() / 1000.0,
-                                each.paused()))
+                                each.oldest().orElse(Duration.ZERO).toMillis() / 1000.0,
+                                each.pause().isPresent()))
                         .toList(),
                 letters().find(DeadLetterQuery.all()).stream()
                         .map(OutboxEndpoint::view)
                         .toList());
     }
 
-    private static RelayView view(Backlog.OfRelay each) {
+    private static RelayView view(Relays.Member each) {
         return new RelayView(
                 each.name(),
                 each.group(),
                 each.alive(),
-                each.paused(),
+                each.wants().equals("REST"),
                 each.shards(),
                 each.inFlight(),
                 each.published(),

@@ -2,7 +2,7 @@
 package io.postrider.spring.autoconfigure;
 
 import io.postrider.OutboxException;
-import io.postrider.ops.Backlog;
+import io.postrider.ops.Relays;
 import io.postrider.relay.Relay;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Whether events can be stored and are being delivered from here. A destination that does not answer is shown and is
  * not down: restarting the application would not help.
  */
-record OutboxHealth(Backlog backlog, @Nullable RelayLifecycle relay) {
+record OutboxHealth(Relays relays, @Nullable RelayLifecycle relay) {
 
     /** What both versions of Spring Boot make their health of. */
     record Finding(boolean up, Map<String, Object> details) {}
@@ -34,8 +34,8 @@ record OutboxHealth(Backlog backlog, @Nullable RelayLifecycle relay) {
             });
         }
         try {
-            List<Backlog.OfRelay> alive =
-                    backlog.relays().stream().filter(Backlog.OfRelay::alive).toList();
+            List<Relays.Member> alive =
+                    relays.members().stream().filter(Relays.Member::alive).toList();
             details.put("relaysAlive", alive.size());
             details.put(
                     "streamsWithoutDestination",

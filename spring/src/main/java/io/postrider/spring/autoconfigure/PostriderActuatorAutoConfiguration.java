@@ -3,6 +3,7 @@ package io.postrider.spring.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.postrider.ops.Backlog;
+import io.postrider.ops.Relays;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -86,6 +87,6 @@ public final class PostriderActuatorAutoConfiguration {
     }
 
     private static OutboxHealth health(Storage storage, ObjectProvider<RelayLifecycle> relay) {
-        return new OutboxHealth(Backlog.of(storage.dataSource(), storage.tables()), relay.getIfAvailable());
+        return new OutboxHealth(Relays.of(storage.dataSource(), storage.tables()), relay.getIfAvailable());
     }
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.cli;
+
+import io.postrider.jdbc.OrderedFeed;
+import io.postrider.kafka.KafkaPublisher;
+import io.postrider.ops.Backlog;
+import io.postrider.ops.Relays;
+import io.postrider.relay.DrainResult;
+import io.postrider.relay.Relay;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "drain",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Deliver to Kafka what no running relay owns, once, and end: for a scheduled job, or while no relay runs.",
+            "Ends with 0 if nothing is left, 3 if something is, 4 if that belongs to running relays."
+        })
+final class DrainCommand implements Callable<Integer> {
+    private static final Duration LONGEST = Duration.ofDays(365);
+
+    private final Console console;
+
+    @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT,...", description = "Where Kafka is.")
+    private @Nullable String servers;
+
+    @Option(names = "--producer-config", paramLabel = "FILE", description = "Properties of Kafka's producer.")
+    private @Nullable Path producerConfig;
+
+    @Option(names = "--group", paramLabel = "NAME", description = "The relays' group; default: default.")
+    private String group = "default";
+
+    @Option(names = "--max", paramLabel = "N", description = "Deliver at most about so many.")
+    private long max = Long.MAX_VALUE;
+
+    @Option(names = "--deadline", paramLabel = "SECONDS", description = "Take nothing more after so many seconds.")
+    private long deadline = LONGEST.toSeconds();
+
+    DrainCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (max < 1 || deadline < 1 || deadline > LONGEST.toSeconds()) {
+            throw new Refusal(Exit.USAGE, "--max and --deadline must be 1 or more.");
+        }
+        DataSource source = console.access().dataSource();
+        Relay relay = Relay.from(OrderedFeed.builder(source)
+                        .tables(console.access().tables())
+                        .group(group)
+                        .build())
+                .to(KafkaPublisher.create(producer()))
+                .name("drain-" + ProcessHandle.current().pid())
+                .build();
+        DrainResult result = relay.drain(max, Duration.ofSeconds(deadline));
+        console.say("%d delivered, %d to be tried again, %d dead."
+                .formatted(result.published(), result.retrying(), result.dead()));
+        return left(source);
+    }
+
+    private Properties producer() throws IOException {
+        Properties properties = new Properties();
+        if (producerConfig != null) {
+            if (!Files.isReadable(producerConfig)) {
+                throw new Refusal(Exit.USAGE, "The file " + producerConfig + " cannot be read. Give another one.");
+            }
+            try (Reader reader = Files.newBufferedReader(producerConfig)) {
+                properties.load(reader);
+            }
+        }
+        if (servers != null) {
+            properties.setProperty("bootstrap.servers", servers);
+        }
+        if (!properties.containsKey("bootstrap.servers")) {
+            throw new Refusal(Exit.USAGE, "Kafka's address is missing. Give --bootstrap-servers HOST:PORT.");
+        }
+        return properties;
+    }
+
+    private int left(DataSource source) {
+        boolean left = Backlog.of(source, console.access().tables()).upTo(1).streams().stream()
+                .filter(each -> each.group().orElse(group).equals(group))
+                .anyMatch(each -> each.pending() + each.retrying() + each.leased() > 0);
+        if (!left) {
+            return Exit.DONE;
+        }
+        boolean others = Relays.of(source, console.access().tables()).members().stream()
+                .anyMatch(each -> each.alive() && each.group().equals(group) && each.shards() > 0);
+        console.remark(
+                others
+                        ? "postrider: what is left belongs to running relays. See: postrider relays"
+                        : "postrider: something is left. See: postrider status");
+        return others ? Exit.OTHERS : Exit.NOTHING;
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.cli.Shell.Result;
+import io.postrider.testkit.KafkaServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One pass to a real Kafka; its exit code says what is left. */
+class DrainTest {
+    private static final Shell shell = Shell.migrated();
+    private static KafkaServer kafka;
+
+    @BeforeAll
+    static void start() {
+        kafka = KafkaServer.start();
+        kafka.createTopic("orders", 1);
+    }
+
+    @AfterAll
+    static void stop() {
+        kafka.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        shell.clear();
+    }
+
+    @Test
+    void whatIsThereIsDelivered() {
+        shell.event("orders", "k1", "");
+        shell.event("orders", "k2", "");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers());
+        assertThat(result.err()).isEmpty();
+        assertThat(result.code()).isZero();
+        assertThat(result.out()).isEqualTo("2 delivered, 0 to be tried again, 0 dead.\n");
+        assertThat(shell.column("SELECT outcome FROM outbox_history")).containsExactly("PUBLISHED", "PUBLISHED");
+    }
+
+    @Test
+    void whatIsHeldIsLeftOver() {
+        shell.dead("orders", "k1");
+        shell.event("orders", "k1", "");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--deadline", "20");
+        assertThat(result.code()).isEqualTo(3);
+        assertThat(result.err()).contains("something is left");
+    }
+
+    @Test
+    void whatRunningRelaysOwnIsLeftToThem() {
+        shell.event("orders", "k1", "");
+        shell.execute("WITH r AS (INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until) VALUES"
+                + " ('other', 'default', 'SHARDS', 60000, clock_timestamp() + interval '60 s') RETURNING id)"
+                + " INSERT INTO outbox_shard (relay_group, shard, owner)"
+                + " SELECT 'default', n, (SELECT id FROM r) FROM generate_series(0, 255) n");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--max", "5");
+        assertThat(result.code()).isEqualTo(4);
+        assertThat(result.err()).contains("belongs to running relays");
+    }
+
+    @Test
+    void kafkaMustBeNamed() {
+        assertThat(shell.type("drain").code()).isEqualTo(2);
+        assertThat(shell.type("drain", "--max", "0").code()).isEqualTo(2);
+    }
+}

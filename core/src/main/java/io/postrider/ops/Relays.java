@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.ops;
+
+import io.postrider.internal.OverviewSql;
+import io.postrider.internal.Rows;
+import io.postrider.table.TableNames;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** Who delivers. A relay that stopped leaves no row; one that died leaves its row until another declares it dead. Thread-safe. */
+public final class Relays {
+    private final Rows rows;
+    private final OverviewSql sql;
+
+    private Relays(DataSource dataSource, TableNames tables) {
+        this.rows = new Rows(dataSource);
+        this.sql = new OverviewSql(tables);
+    }
+
+    public static Relays of(DataSource dataSource) {
+        return of(dataSource, TableNames.ofDefaults());
+    }
+
+    public static Relays of(DataSource dataSource, TableNames tables) {
+        return new Relays(dataSource, tables);
+    }
+
+    /**
+     * One relay, as it said when it last renewed its lease.
+     *
+     * @param wants SHARDS: it delivers; REST: it is paused, or sends only what its own process commits; DRAIN: one pass
+     * @param shards how many of the 256 parts of all keys are its own
+     * @param alive whether its lease has not run out, on the database's clock
+     * @param silentFor since its last renewal; it renews every half second
+     * @param closed streams whose destination does not answer it
+     */
+    public record Member(
+            long id,
+            String name,
+            String group,
+            String wants,
+            int shards,
+            int inFlight,
+            long published,
+            List<String> closed,
+            Instant startedAt,
+            boolean alive,
+            Duration silentFor,
+            Duration lease) {}
+
+    /** All that have a place, by group and name. */
+    public List<Member> members() {
+        return rows.read("the relays", sql.relays, Relays::member);
+    }
+
+    private static Member member(ResultSet row) throws SQLException {
+        Array closed = row.getArray(8);
+        return new Member(
+                row.getLong(1),
+                row.getString(2),
+                row.getString(3),
+                row.getString(4),
+                row.getInt(5),
+                row.getInt(6),
+                row.getLong(7),
+                List.of((String[]) closed.getArray()),
+                Rows.time(row, 9),
+                row.getBoolean(10),
+                Rows.maybeSeconds(row, 11).orElse(Duration.ZERO),
+                Duration.ofMillis(row.getLong(12)));
+    }
+}
