@@ -29,7 +29,7 @@ final class LocalOrders {
             System.out.printf(
                     """
 
-                    Orders      http://127.0.0.1:%s
+                    Orders      http://127.0.0.1:%s   Ctrl-C ends it all
                     PostgreSQL  psql -h 127.0.0.1 -p %d -U postgres
                     Kafka       %s, topic %s
                     """,

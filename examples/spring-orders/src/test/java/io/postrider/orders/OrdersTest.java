@@ -36,7 +36,7 @@ class OrdersTest {
                 .jvmOptions("-Djava.io.tmpdir=" + temporary)
                 .start()) {
             String line = service.awaitLine(each -> each.startsWith("Orders "), LIMIT);
-            url = line.substring(line.indexOf("http"));
+            url = line.split(" +", -1)[1];
 
             ordersArriveInKafka();
             healthAndEndpointTellOfIt();
