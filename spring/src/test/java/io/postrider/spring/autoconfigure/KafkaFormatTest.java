@@ -45,7 +45,7 @@ class KafkaFormatTest {
     void cloud_events_without_a_source_are_refused() {
         assertThatThrownBy(() -> format(environment("postrider.kafka.format", "cloud-events")))
                 .isInstanceOfSatisfying(SetupException.class, e -> {
-                    assertThat(e.what()).isEqualTo("CloudEvents are to be sent, and there is no source to name in them.");
+                    assertThat(e).hasMessage("CloudEvents are to be sent, and there is no source to name in them.");
                     assertThat(e.action())
                             .isEqualTo("Set postrider.kafka.cloud-events-source, such as /orders, or"
                                     + " spring.application.name.");
@@ -57,8 +57,7 @@ class KafkaFormatTest {
         assertThatThrownBy(() -> format(environment(
                         "postrider.kafka.format", "cloud-events-structured", "spring.application.name", "my shop")))
                 .isInstanceOf(SetupException.class)
-                .hasMessageContaining("source=/my shop was given")
-                .hasMessageContaining("postrider.kafka.cloud-events-source");
+                .hasMessageContaining("source=/my shop was given");
     }
 
     private static String format(MockEnvironment environment) {
