@@ -16,6 +16,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringBootVersion;
@@ -26,11 +28,24 @@ class OrdersTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final HttpClient http = HttpClient.newHttpClient();
+    private Path temporary = Path.of("");
     private String url = "";
+
+    @BeforeEach
+    void makeTemporaryDirectory() throws IOException {
+        // Not JUnit's, which only its owner may enter: as root, PostgreSQL runs as another user.
+        temporary = Files.createTempDirectory("postrider-orders-test-");
+        Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @AfterEach
+    void removeTemporaryDirectory() {
+        // After a failure its servers may still be ending.
+        await().atMost(LIMIT).ignoreExceptions().until(() -> remove(temporary));
+    }
 
     @Test
     void what_is_committed_arrives_and_what_is_rolled_back_does_not() throws Exception {
-        Path temporary = temporaryDirectory();
         try (ChildJvm service = ChildJvm.of(LocalOrders.class)
                 .jvmOptions("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
                 .jvmOptions("-Djava.io.tmpdir=" + temporary)
@@ -45,10 +60,7 @@ class OrdersTest {
             assertThat(service.awaitExit(LIMIT)).as("%s", service.lines()).hasValue(0);
             assertThat(service.lines()).noneMatch(each -> each.contains(" WARN ") || each.contains(" ERROR "));
         }
-        await().atMost(LIMIT)
-                .ignoreExceptions()
-                .until(() -> leftovers(temporary).isEmpty());
-        remove(temporary);
+        await().atMost(LIMIT).ignoreExceptions().until(() -> leftovers().isEmpty());
     }
 
     private void ordersArriveInKafka() throws Exception {
@@ -111,29 +123,24 @@ class OrdersTest {
         return response.statusCode() + " " + response.body();
     }
 
-    private static Path temporaryDirectory() throws IOException {
-        // Not JUnit's, which only its owner may enter: as root, PostgreSQL runs as another user.
-        Path directory = Files.createTempDirectory("postrider-orders-test-");
-        return Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
-    }
-
     /**
      * What is left in the temporary directory besides the unpacked PostgreSQL, which is kept for the next run, and the
      * directory that Tomcat leaves on Spring Boot 3.
      */
-    private static List<String> leftovers(Path directory) throws IOException {
-        try (Stream<Path> all = Files.list(directory)) {
+    private List<String> leftovers() throws IOException {
+        try (Stream<Path> all = Files.list(temporary)) {
             return all.map(path -> path.getFileName().toString())
                     .filter(name -> !name.matches("postrider-postgres-[0-9]+\\.[0-9].*|tomcat\\.0\\..*"))
                     .toList();
         }
     }
 
-    private static void remove(Path directory) throws IOException {
+    private static boolean remove(Path directory) throws IOException {
         try (Stream<Path> all = Files.walk(directory)) {
             for (Path path : all.sorted((a, b) -> b.compareTo(a)).toList()) {
                 Files.delete(path);
             }
         }
+        return true;
     }
 }
