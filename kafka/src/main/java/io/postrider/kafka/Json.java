@@ -3,7 +3,7 @@ package io.postrider.kafka;
 
 import java.util.BitSet;
 
-/** The little JSON that the envelope needs: quoting a string, and telling whether a text is one whole document. */
+/** The little JSON that the formats need: quoting a string, and telling whether a text is one whole document. */
 final class Json {
     private final CharSequence text;
     private int at;

@@ -198,7 +198,7 @@ public final class KafkaPublisher implements Publisher {
             return this;
         }
 
-        /** What a record's value looks like; {@link MessageFormat#raw()} by default. */
+        /** What a record looks like; {@link MessageFormat#raw()} by default. */
         public Builder format(MessageFormat format) {
             this.format = Objects.requireNonNull(format, "format");
             return this;

@@ -85,7 +85,12 @@ final class Records {
         event.aggregateId().ifPresent(id -> add(headers, HeaderNames.AGGREGATE_ID, id));
         add(headers, HeaderNames.OCCURRED_AT, event.occurredAt().toString());
         format.contentType(event).ifPresent(type -> add(headers, HeaderNames.CONTENT_TYPE, type));
-        event.headers().forEach((name, value) -> add(headers, name, value));
+        format.headers(event).forEach((name, value) -> add(headers, name, value));
+        event.headers().forEach((name, value) -> {
+            if (!format.replaces(name)) {
+                add(headers, name, value);
+            }
+        });
         return headers;
     }
 

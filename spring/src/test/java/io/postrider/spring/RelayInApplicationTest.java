@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
+import io.postrider.kafka.KafkaPublisher;
 import io.postrider.spring.autoconfigure.RelayLifecycle;
 import io.postrider.testkit.DeliveryLog;
 import io.postrider.testkit.KafkaServer;
@@ -129,6 +130,8 @@ class RelayInApplicationTest {
                         "spring.kafka.producer.acks=1",
                         "spring.kafka.producer.properties.enable.idempotence=false",
                         "postrider.kafka.bootstrap-servers=" + kafka.bootstrapServers(),
+                        "postrider.kafka.format=cloud-events",
+                        "postrider.kafka.cloud-events-source=/letters",
                         "postrider.streams.mapped-events.topic=mapped.v1",
                         "postrider.streams.[other.events].on-dead=skip",
                         "postrider.streams.[other.events].history=off",
@@ -139,6 +142,7 @@ class RelayInApplicationTest {
                         "postrider.schema.name=letters")) {
             append(app, "mapped-events", "One");
             tap.awaitDistinct(1, SOON);
+            assertThat(app.bean(KafkaPublisher.class)).asString().contains("CloudEvents of /letters");
             assertThat(app.jdbc().queryForList("SELECT name FROM letters.outbox_relay", String.class))
                     .containsExactly("post-office");
             assertThat(app.jdbc()

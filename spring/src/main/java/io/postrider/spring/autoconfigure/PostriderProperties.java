@@ -104,20 +104,34 @@ public record PostriderProperties(
             @Nullable OnDead onDead,
             @Nullable History history) {}
 
+    /** What Kafka's records look like. */
+    public enum Format {
+        /** The payload, byte for byte; everything else is in headers. */
+        RAW,
+        /** A JSON document around the payload. */
+        ENVELOPE,
+        /** CloudEvents in binary mode: the payload, byte for byte, and attributes as headers. */
+        CLOUD_EVENTS,
+        /** CloudEvents in structured mode: a JSON document around the payload. */
+        CLOUD_EVENTS_STRUCTURED
+    }
+
     /**
      * How events are sent to Kafka.
      *
      * @param bootstrapServers Brokers; by default those of spring.kafka.
      * @param sendTimeout After how long without an answer a send is in doubt.
      * @param deadLetterTopic Topic that gets a copy of every dead event.
-     * @param envelope Whether values are JSON envelopes around the payloads.
+     * @param format What records look like.
+     * @param cloudEventsSource Source of CloudEvents, a URI reference; by default a slash and the application's name.
      * @param properties Settings of Kafka's producer; they go before what is taken from spring.kafka.
      */
     public record Kafka(
             @Nullable String bootstrapServers,
             @DefaultValue("30s") Duration sendTimeout,
             @Nullable String deadLetterTopic,
-            @DefaultValue("false") boolean envelope,
+            @DefaultValue("raw") Format format,
+            @Nullable String cloudEventsSource,
             @DefaultValue Map<String, String> properties) {}
 
     /**

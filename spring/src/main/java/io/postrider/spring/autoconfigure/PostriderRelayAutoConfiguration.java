@@ -38,11 +38,12 @@ public final class PostriderRelayAutoConfiguration {
                     "Set spring.kafka.bootstrap-servers or postrider.kafka.bootstrap-servers, add a Publisher bean, or"
                             + " set postrider.relay.enabled=false if another application delivers.");
         }
+        MessageFormat format = KafkaFormat.of(kafka, environment);
         try {
             KafkaPublisher.Builder builder = KafkaPublisher.builder(settings)
                     .sendTimeout(kafka.sendTimeout())
                     .maxPayload((int) properties.maxPayload().toBytes())
-                    .format(kafka.envelope() ? MessageFormat.envelope() : MessageFormat.raw());
+                    .format(format);
             properties.streams().forEach((stream, given) -> {
                 if (given.topic() != null) {
                     builder.topic(stream, given.topic());

@@ -20,7 +20,8 @@ class KafkaSettingsTest {
         given.getPropertySources().addFirst(new MapPropertySource("test", environment));
         Map<String, String> properties = own.length == 0 ? Map.of() : Map.of(own[0], own[1]);
         return new KafkaSettings(given, new DefaultResourceLoader())
-                .read(new PostriderProperties.Kafka(servers, Duration.ofSeconds(30), null, false, properties));
+                .read(new PostriderProperties.Kafka(
+                        servers, Duration.ofSeconds(30), null, PostriderProperties.Format.RAW, null, properties));
     }
 
     @Test
