@@ -30,11 +30,11 @@ final class ShardStatements implements ShardStore {
     @Override
     public long join(String name, Wants wants) {
         return session.run("join the relays", connection -> {
-            try (PreparedStatement shards = connection.prepareStatement(sql.makeShards)) {
+            try (PreparedStatement shards = connection.prepareStatement(sql.shards.makeShards)) {
                 shards.setString(1, settings.group());
                 shards.executeUpdate();
             }
-            try (PreparedStatement statement = connection.prepareStatement(sql.join)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.join)) {
                 statement.setString(1, name);
                 statement.setString(2, settings.group());
                 statement.setString(3, wants.name());
@@ -67,7 +67,7 @@ final class ShardStatements implements ShardStore {
     @Override
     public Survey tick(long me, Wants wants, Membership.Report report) {
         return session.run("renew the lease", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.tick)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.tick)) {
                 statement.setString(1, wants.name());
                 statement.setInt(2, report.inFlight());
                 statement.setLong(3, report.published());
@@ -85,7 +85,7 @@ final class ShardStatements implements ShardStore {
     @Override
     public boolean declareDead(Peer peer, boolean unmoved) {
         return session.run("declare a relay dead", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.declareDead)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.declareDead)) {
                 statement.setLong(1, peer.id());
                 statement.setLong(2, peer.beat());
                 statement.setBoolean(3, unmoved);
@@ -97,7 +97,7 @@ final class ShardStatements implements ShardStore {
     @Override
     public Won take(long me, List<Seen> free) {
         return session.run("take shards", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.takeShards)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.takeShards)) {
                 statement.setArray(
                         1,
                         EventStatements.array(
@@ -125,7 +125,7 @@ final class ShardStatements implements ShardStore {
     @Override
     public void release(long me, Map<Integer, Long> shards) {
         session.run("release shards", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.releaseShards)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.releaseShards)) {
                 statement.setInt(1, Suspects.CAREFUL_FROM);
                 statement.setArray(2, EventStatements.array(connection, "int2", shards.keySet()));
                 statement.setArray(3, EventStatements.array(connection, "int8", shards.values()));
@@ -139,7 +139,7 @@ final class ShardStatements implements ShardStore {
     @Override
     public void leave(long me) {
         session.run("leave the relays", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.leave)) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.shards.leave)) {
                 statement.setLong(1, me);
                 return statement.executeUpdate();
             }

@@ -40,12 +40,12 @@ public enum Place {
 
     private static Map<String, Place> statements(Sql sql, LeaseSql leases) {
         Map<String, Place> places = new HashMap<>();
-        places.put(sql.join, JOIN);
-        places.put(sql.tick, TICK);
-        places.put(sql.declareDead, DECLARE_DEAD);
-        places.put(sql.takeShards, TAKE_SHARDS);
-        places.put(sql.releaseShards, RELEASE_SHARDS);
-        places.put(sql.leave, LEAVE);
+        places.put(sql.shards.join, JOIN);
+        places.put(sql.shards.tick, TICK);
+        places.put(sql.shards.declareDead, DECLARE_DEAD);
+        places.put(sql.shards.takeShards, TAKE_SHARDS);
+        places.put(sql.shards.releaseShards, RELEASE_SHARDS);
+        places.put(sql.shards.leave, LEAVE);
         places.put(sql.read, READ);
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
