@@ -81,6 +81,11 @@ public final class Ledger {
         rights.took(node, of(event), claim);
     }
 
+    /** A transaction inserts it with a lease. */
+    void leases(EventRow row) {
+        rights.leases(row);
+    }
+
     /** A relay has read it, and may send it while the lease of this member lasts. */
     public void tookLeased(Node node, OutboxEvent event, long member) {
         rights.tookLeased(node, of(event), member);

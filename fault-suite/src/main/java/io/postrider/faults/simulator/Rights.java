@@ -3,7 +3,9 @@ package io.postrider.faults.simulator;
 
 import io.postrider.faults.simulator.Ledger.Entry;
 import io.postrider.faults.simulator.Tables.EventRow;
+import io.postrider.faults.simulator.Tables.RelayRow;
 import io.postrider.faults.simulator.Tables.ShardRow;
+import io.postrider.faults.simulator.Tables.Status;
 import io.postrider.jdbc.SimulatedFeed;
 import java.util.HashMap;
 import java.util.List;
@@ -37,6 +39,28 @@ final class Rights {
 
     void tookLeased(Node node, Entry entry, long member) {
         leased.put(new Taken(node, entry), member);
+    }
+
+    /**
+     * It may be leased only by a relay that has its place, and that has leased all that is older of its key and undelivered.
+     * Its transaction has locked its key, so what is committed now is all that is older, whatever its statement sees.
+     */
+    void leases(EventRow row) {
+        Tables latest = tables.get();
+        RelayRow lessee = latest.relays().get(row.lockedBy());
+        if (lessee == null || lessee.leaseUntil() <= world.now()) {
+            throw new Violation("I9 place", row + " is leased by one who has no place");
+        }
+        if (row.event().key().isPresent()) {
+            latest.events().values().stream()
+                    .filter(older -> older.place().equals(row.place()))
+                    .filter(older -> older.holds() || older.status() == Status.PENDING)
+                    .filter(older -> !older.isLeasedTo(row.lockedBy(), world.now()))
+                    .findFirst()
+                    .ifPresent(older -> {
+                        throw new Violation("I9 older ones", row + " is leased behind " + older);
+                    });
+        }
     }
 
     /** Returns as whose it is sent. */

@@ -13,15 +13,18 @@ import org.jspecify.annotations.Nullable;
 
 /** What one transaction writes, and where: in a process with a relay, or elsewhere. */
 final class Transaction {
-    final List<OutboxEvent.Builder> events;
+    /** What will be inserted. */
+    record Draft(String stream, OutboxEvent.Builder event) {}
+
+    final List<Draft> events;
     final Set<String> keys;
     final @Nullable Node node;
     private final @Nullable Tables snapshot;
     private final List<EventRow> inserted = new ArrayList<>();
-    private boolean leased;
+    private List<OptionalLong> lessees = List.of();
 
     /** @param snapshot what it sees all the time; {@code null} under READ COMMITTED */
-    Transaction(List<OutboxEvent.Builder> events, Set<String> keys, @Nullable Node node, @Nullable Tables snapshot) {
+    Transaction(List<Draft> events, Set<String> keys, @Nullable Node node, @Nullable Tables snapshot) {
         this.events = events;
         this.keys = keys;
         this.node = node;
@@ -40,17 +43,28 @@ final class Transaction {
         return node == null || !node.isPaused() ? 0 : node.nanosPaused();
     }
 
+    /** As Appending.insert: before anything is inserted, so that time may pass until it is. */
+    void askForLessees() {
+        if (node != null) {
+            lessees = events.stream()
+                    .map(draft -> node.bell().lessee(draft.stream))
+                    .toList();
+        }
+    }
+
     /** As JdbcOutbox.OnConnection.append. */
     void insert(EventRow plain, World world, Tables latest, Ledger ledger) {
-        OptionalLong lessee = node == null ? OptionalLong.empty() : node.bell().lessee(plain.event().stream());
+        OptionalLong lessee = node == null ? OptionalLong.empty() : lessees.get(inserted.size());
         EventRow row = plain;
         if (lessee.isPresent()) {
-            leased = true;
             Tables seen = snapshot == null ? latest : snapshot;
             row = new SimulatedAppend(seen, snapshot != null, inserted, world.mood.eventLease(), ledger)
                     .insert(plain, lessee.getAsLong(), world.now());
         }
         world.note(writer(), "inserts", row.id(), row.place(), row.status(), row.lockedBy());
+        if (row.lockedBy() != 0) {
+            ledger.leases(row);
+        }
         inserted.add(row);
     }
 
@@ -59,7 +73,7 @@ final class Transaction {
         if (node == null) {
             return;
         }
-        if (leased) {
+        if (isLeased()) {
             node.bell()
                     .handOver(inserted.stream()
                             .map(row -> new Handed(row.event().id(), row.event().payloadSize()))
@@ -70,7 +84,7 @@ final class Transaction {
     }
 
     boolean isLeased() {
-        return leased;
+        return lessees.stream().anyMatch(OptionalLong::isPresent);
     }
 
     String writer() {

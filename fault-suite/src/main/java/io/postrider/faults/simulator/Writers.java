@@ -4,6 +4,7 @@ package io.postrider.faults.simulator;
 import io.postrider.OutboxEvent;
 import io.postrider.faults.simulator.Tables.EventRow;
 import io.postrider.faults.simulator.Tables.Status;
+import io.postrider.faults.simulator.Transaction.Draft;
 import io.postrider.jdbc.StreamSettings.OnDead;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -59,18 +60,19 @@ final class Writers {
     }
 
     private void begin() {
-        List<OutboxEvent.Builder> events = new ArrayList<>();
+        List<Draft> events = new ArrayList<>();
         Set<String> keys = new HashSet<>();
         for (int i = 1 + world.dice.below(world.dice.chance(0.2) ? 8 : 2); i > 0; i--) {
-            OutboxEvent.Builder event = OutboxEvent.of(stream(), "T")
+            String stream = stream();
+            OutboxEvent.Builder event = OutboxEvent.of(stream, "T")
                     .payload(new byte[world.dice.below(40)])
                     .occurredAt(Instant.EPOCH);
             if (world.dice.chance(0.25)) {
-                events.add(event.unkeyed());
+                events.add(new Draft(stream, event.unkeyed()));
             } else {
                 String key = world.dice.pick(KEYS);
                 keys.add(key);
-                events.add(event.key(key));
+                events.add(new Draft(stream, event.key(key)));
             }
         }
         Node node = process();
@@ -97,6 +99,7 @@ final class Writers {
             world.schedule.in(world.dice.millis(1, 20), () -> lock(transaction));
         } else {
             lockedKeys.addAll(transaction.keys);
+            transaction.askForLessees();
             draw(transaction);
         }
     }
@@ -114,7 +117,7 @@ final class Writers {
         } else {
             long id = ++ids;
             OutboxEvent event =
-                    transaction.events.get(drawn).id(new UUID(0, id)).buildStored();
+                    transaction.events.get(drawn).event().id(new UUID(0, id)).buildStored();
             ledger.drew(id, event);
             EventRow plain = new EventRow(id, event, shardOf(event), Status.PENDING, false, 0, 0, 0, 0);
             transaction.insert(plain, world, database.tables(), ledger);
