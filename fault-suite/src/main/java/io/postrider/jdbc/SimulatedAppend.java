@@ -21,7 +21,11 @@ import java.util.List;
  */
 public record SimulatedAppend(Tables seen, boolean fixed, List<EventRow> own, Duration lease, Ledger ledger) {
 
-    /** @param plain the row as it is without a lease */
+    /**
+     * Returns the row as it is inserted.
+     *
+     * @param plain the row as it is without a lease
+     */
     public EventRow insert(EventRow plain, long me, long now) {
         if (!mayLease(plain, me, now)) {
             return plain;

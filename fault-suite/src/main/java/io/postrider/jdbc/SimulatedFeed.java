@@ -58,7 +58,11 @@ public final class SimulatedFeed {
         return IntStream.range(0, loops).mapToObj(membership::intake).toList();
     }
 
-    /** @param passedOver called when something was committed that it does not send */
+    /**
+     * What takes the commits of its process.
+     *
+     * @param passedOver called when something was committed that it does not send
+     */
     public CommitIntake commits(Runnable passedOver) {
         return membership.commits(passedOver);
     }

@@ -49,6 +49,7 @@ final class SimulatedLeaseRelease extends Statement<List<Long>> {
     protected List<Long> write(Tables tables, long now) {
         for (long id : found) {
             EventRow row = tables.event(id);
+            ledger.givesBack(row);
             tables.put(new EventRow(
                     id, row.event(), row.shard(), Status.PENDING, false, row.revision(), now, row.attempts(), 0));
         }

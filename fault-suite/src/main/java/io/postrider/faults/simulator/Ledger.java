@@ -86,6 +86,13 @@ public final class Ledger {
         rights.leases(row);
     }
 
+    /** Its lessee leaves it to the owner of its shard. */
+    public void givesBack(EventRow row) {
+        if (row.attempts() > 0) {
+            throw new Violation("I9 given back", row + " had come to the owner of its shard, who has judged it");
+        }
+    }
+
     /** A relay has read it, and may send it while the lease of this member lasts. */
     public void tookLeased(Node node, OutboxEvent event, long member) {
         rights.tookLeased(node, of(event), member);
