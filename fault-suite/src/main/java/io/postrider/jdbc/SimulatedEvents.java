@@ -46,7 +46,7 @@ final class SimulatedEvents implements EventStore {
                 .toList();
         for (boolean history : new boolean[] {false, true}) {
             List<Delivery> some = ordered.stream()
-                    .filter(delivery -> ShardClaim.of(delivery).keepsHistory() == history)
+                    .filter(delivery -> RowClaim.of(delivery).keepsHistory() == history)
                     .toList();
             if (!some.isEmpty()) {
                 node.run("settle", new SimulatedSettle(some, ledger));

@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Node;
 import io.postrider.faults.simulator.Tables.ShardRow;
+import io.postrider.relay.CommitIntake;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
 import java.time.Duration;
@@ -13,6 +14,9 @@ import java.util.stream.IntStream;
 
 /** One membership as {@link OrderedFeed} makes it, over simulated statements and a simulated clock. */
 public final class SimulatedFeed {
+    /** What is left of an event's lease when a send may be started for the last time; two seconds in the product. */
+    public static final Duration SEND_TIME = Duration.ofMillis(400);
+
     private final Ownership ownership = new Ownership();
     private final OrderedMembership membership;
     private final int loops;
@@ -21,14 +25,22 @@ public final class SimulatedFeed {
         this.loops = loops;
         OrderedSettings settings =
                 new OrderedSettings(OrderedSettings.DEFAULT_GROUP, List.of(), lease, Duration.ofSeconds(10));
-        OrderedMembership.Intakes intakes = loop -> new OrderedIntake(
-                new SimulatedEvents(node, ledger, ownership),
-                ownership,
-                new OrderedIntake.Part(loop, loops, false),
-                ticker);
+        SimulatedEvents events = new SimulatedEvents(node, ledger, ownership);
+        OrderedMembership.Intakes intakes = new OrderedMembership.Intakes() {
+            @Override
+            public Intake of(int loop) {
+                return new OrderedIntake(events, ownership, new OrderedIntake.Part(loop, loops, false), ticker);
+            }
+
+            @Override
+            public CommitIntake commits(Runnable passedOver) {
+                SimulatedLeases leases = new SimulatedLeases(node, ledger, events, ownership, ticker);
+                return new LeasedIntake(leases, ownership, ticker, passedOver);
+            }
+        };
         membership = new OrderedMembership(
                 node.toString(),
-                ShardStore.Wants.SHARDS,
+                loops == 0 ? ShardStore.Wants.REST : ShardStore.Wants.SHARDS,
                 new OrderedFeed.Parts(
                         settings,
                         ownership,
@@ -44,6 +56,15 @@ public final class SimulatedFeed {
 
     public List<Intake> intakes() {
         return IntStream.range(0, loops).mapToObj(membership::intake).toList();
+    }
+
+    /**
+     * What takes the commits of its process.
+     *
+     * @param passedOver called when something was committed that it does not send
+     */
+    public CommitIntake commits(Runnable passedOver) {
+        return membership.commits(passedOver);
     }
 
     public void tick(Membership.Report report) {

@@ -86,7 +86,8 @@ final class SimulatedVerdict extends Statement<EventStore.Judged> {
                 row.event().key().isPresent() && !(dead && skips),
                 row.revision() + 1,
                 now + delay,
-                row.attempts() + 1);
+                row.attempts() + 1,
+                0);
         tables.put(changed);
         if (dead && stream != null && stream.onDead() == StreamSettings.OnDead.STOP_STREAM) {
             ledger.sometimes(Sometimes.STREAM_STOPPED);

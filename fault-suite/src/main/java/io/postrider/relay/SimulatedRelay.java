@@ -7,13 +7,22 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** The parts of a {@link Relay} without its threads: somebody else calls {@link #turn}. */
 public final class SimulatedRelay {
+    /**
+     * What it has around it.
+     *
+     * @param atCommit the same destination, for what is sent at its commit
+     * @param bell rung in its process after a commit
+     */
+    public record Around(Publisher publisher, Publisher atCommit, Bell bell) {}
+
     /** What it is given. */
     public record Setup(
             String name,
-            Publisher publisher,
+            Around around,
             Window window,
             RetryPolicy retry,
             Duration answerTimeout,
@@ -23,8 +32,13 @@ public final class SimulatedRelay {
     private final List<Loop> loops = new ArrayList<>();
     private final Gates gates;
     private final Told told;
+    private final @Nullable CommitDesk desk;
+    private final Runnable deafen;
 
-    /** @param wakes for each loop what has it turn soon */
+    /**
+     * @param intakes one for each loop; one that takes commits is the last
+     * @param wakes for each loop what has it turn soon
+     */
     public SimulatedRelay(
             Setup setup,
             LongSupplier ticker,
@@ -36,11 +50,22 @@ public final class SimulatedRelay {
         told = new Told(setup.name(), setup.listener());
         Loop.Shared shared =
                 new Loop.Shared(setup.window(), new Judge(setup.retry(), random), gates, told, setup.answerTimeout());
-        Duration idle = Duration.ofMillis(500).multipliedBy(intakes.size());
+        CommitDesk opened = null;
         for (int i = 0; i < intakes.size(); i++) {
+            List<Loop> searching = List.copyOf(loops);
+            boolean takesCommits = intakes.get(i) instanceof CommitIntake;
+            Duration idle = Duration.ofMillis(takesCommits ? 50 : 500L * intakes.size());
+            Publisher publisher =
+                    takesCommits ? setup.around().atCommit() : setup.around().publisher();
             Pace pace = new Pace(setup.name(), ticker, random, idle);
-            loops.add(new Loop(intakes.get(i), setup.publisher(), shared, pace, wakes.apply(i)));
+            Loop loop = new Loop(intakes.get(i), publisher, shared, pace, wakes.apply(i));
+            loops.add(loop);
+            if (intakes.get(i) instanceof CommitIntake commits) {
+                opened = new CommitDesk(commits, gates, searching, loop, ticker);
+            }
         }
+        desk = opened;
+        deafen = setup.around().bell().onRing(opened == null ? this::ring : opened);
     }
 
     public long turn(int loop) {
@@ -60,7 +85,15 @@ public final class SimulatedRelay {
     }
 
     public void taking(boolean taking) {
+        if (desk != null) {
+            desk.open(taking);
+        }
         loops.forEach(loop -> loop.taking(taking));
+    }
+
+    /** Nobody hands anything over to it any more. */
+    public void deafen() {
+        deafen.run();
     }
 
     public Membership.Report report() {

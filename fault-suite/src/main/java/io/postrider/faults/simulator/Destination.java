@@ -2,7 +2,6 @@
 package io.postrider.faults.simulator;
 
 import io.postrider.OutboxEvent;
-import io.postrider.faults.simulator.Ledger.Send;
 import io.postrider.relay.DestinationDownException;
 import io.postrider.relay.NotSentException;
 import io.postrider.relay.PermanentFailureException;
@@ -36,29 +35,28 @@ final class Destination {
 
     private final World world;
     private final Ledger ledger;
-    private final List<Node> nodes;
     private final Runnable startNode;
     private final Map<String, Long> downUntil = new HashMap<>();
     private final Map<UUID, Fate> poisoned = new HashMap<>();
 
     /** @param startNode has another relay started */
-    Destination(World world, Ledger ledger, List<Node> nodes, Runnable startNode) {
+    Destination(World world, Ledger ledger, Runnable startNode) {
         this.world = world;
         this.ledger = ledger;
-        this.nodes = nodes;
         this.startNode = startNode;
     }
 
-    Publisher publisher(Node node) {
+    /** @param leased whether it is for what is sent at its commit */
+    Publisher publisher(Node node, boolean leased) {
         return new Publisher() {
             @Override
             public CompletionStage<?> publish(OutboxEvent event) {
-                return new Going(node).publish(event);
+                return new Going(node, leased).publish(event);
             }
 
             @Override
             public Optional<Run> run() {
-                return world.mood.runs() ? Optional.of(new Going(node)) : Optional.empty();
+                return world.mood.runs() ? Optional.of(new Going(node, leased)) : Optional.empty();
             }
         };
     }
@@ -105,22 +103,28 @@ final class Destination {
     /** What is on its way one behind the other: nothing of it arrives behind a failure. */
     private final class Going implements Publisher.Run {
         private final Node node;
+        private final boolean leased;
         private final ArrayDeque<Parcel> waiting = new ArrayDeque<>();
         private boolean moving;
         private boolean broken;
 
-        Going(Node node) {
+        Going(Node node, boolean leased) {
             this.node = node;
+            this.leased = leased;
         }
 
         @Override
         public CompletionStage<?> publish(OutboxEvent event) {
-            Send send = ledger.sending(node, event, nodes);
+            Send send = ledger.sending(node, event, leased);
             if (send.entry.id == world.mood.deadly()) {
                 kill(send);
             }
             Parcel parcel = new Parcel(send, fate(node, event), new CompletableFuture<>());
-            world.note(node.name(), "sends", send.entry, parcel.fate == Fate.TAKEN ? "" : parcel.fate);
+            world.note(
+                    node.name(),
+                    leased ? "sends at commit" : "sends",
+                    send.entry,
+                    parcel.fate == Fate.TAKEN ? "" : parcel.fate);
             if (broken) {
                 answer(parcel, new NotSentException("BEHIND", "no"), world.moment());
             } else if (parcel.fate == Fate.REFUSED && world.dice.chance(0.2)) {

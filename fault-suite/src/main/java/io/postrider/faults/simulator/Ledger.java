@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** Knows what was written, sent, delivered and judged, and says at once when a promise is broken. */
 public final class Ledger {
@@ -27,7 +28,6 @@ public final class Ledger {
         int verdicts;
         int uncounted;
         final List<Send> sends = new ArrayList<>(2);
-        final Map<Node, ShardRow> takenUnder = new HashMap<>(2);
 
         Entry(long id, OutboxEvent event) {
             this.id = id;
@@ -40,25 +40,6 @@ public final class Ledger {
         }
     }
 
-    /** One hand-over of an event to the destination. */
-    static final class Send {
-        final Node node;
-        final Entry entry;
-        final long at;
-        private boolean succeeded;
-        private boolean answered;
-
-        Send(Node node, Entry entry, long at) {
-            this.node = node;
-            this.entry = entry;
-            this.at = at;
-        }
-
-        boolean isAnswered() {
-            return answered;
-        }
-    }
-
     /** Verdicts get lost with their relay, but not so many in a row. */
     private static final int MOST_UNCOUNTED = 6;
 
@@ -67,10 +48,13 @@ public final class Ledger {
     private final List<Entry> inOrder = new ArrayList<>();
     private final Map<Long, Node> members = new HashMap<>();
     private final Quarantine quarantine;
+    private final Rights rights;
     private long lastDelivered;
 
-    Ledger(World world) {
+    /** @param nodes all relays that ever were */
+    Ledger(World world, Supplier<Tables> tables, List<Node> nodes) {
         this.world = world;
+        this.rights = new Rights(world, tables, nodes);
         this.quarantine = new Quarantine(world);
     }
 
@@ -94,31 +78,42 @@ public final class Ledger {
 
     /** A relay has read it, and may send it while it owns its shard as it does now. */
     public void took(Node node, OutboxEvent event, ShardRow claim) {
-        of(event).takenUnder.put(node, claim);
+        rights.took(node, of(event), claim);
     }
 
-    /** @param others all relays that run */
-    Send sending(Node node, OutboxEvent event, List<Node> others) {
+    /** A transaction inserts it with a lease. */
+    void leases(EventRow row) {
+        rights.leases(row);
+    }
+
+    /** Its lessee leaves it to the owner of its shard. */
+    public void givesBack(EventRow row) {
+        if (row.attempts() > 0) {
+            throw new Violation("I9 given back", row + " had come to the owner of its shard, who has judged it");
+        }
+    }
+
+    /** A relay has read it, and may send it while the lease of this member lasts. */
+    public void tookLeased(Node node, OutboxEvent event, long member) {
+        rights.tookLeased(node, of(event), member);
+    }
+
+    Send sending(Node node, OutboxEvent event, boolean leased) {
         Entry entry = of(event);
-        int shard = Writers.shardOf(event);
-        ShardRow claim = entry.takenUnder.get(node);
-        if (!node.mayStart(shard) || claim == null || !node.owns(claim)) {
-            throw new Violation("I5 right to send", node.name() + " sends " + entry + " without owning its shard");
-        }
-        for (Node other : others) {
-            if (other != node && other.mayStart(shard)) {
-                throw new Violation("I5 one owner", node + " and " + other + " may both send of shard " + shard);
-            }
-        }
+        Send send = new Send(node, entry, world.now(), leased);
         for (Send earlier : entry.sends) {
-            if (earlier.succeeded && !earlier.node.isUnclean()) {
+            boolean mayBeForgotten = earlier.node.isUnclean() || (earlier.leased && rights.leaseIsOver(entry));
+            if (earlier.succeeded && !mayBeForgotten) {
                 throw new Violation(
                         "I4 no needless duplicate", node + " sends " + entry + ", delivered by " + earlier.node);
             }
         }
-        Send send = new Send(node, entry, world.now());
         entry.sends.add(send);
-        quarantine.sending(send, claim);
+        if (leased) {
+            rights.checkLease(send);
+        } else {
+            quarantine.sending(send, rights.checkOwner(send, members));
+        }
         if (!node.outages().mayTry(send)) {
             throw new Violation("I6 closed gate", node + " sends " + entry + " while another is tried");
         }
@@ -161,6 +156,9 @@ public final class Ledger {
     void succeeded(Send send) {
         send.answered = true;
         send.succeeded = world.now() - send.at < Mood.ANSWER_TIMEOUT.toNanos();
+        if (send.leased) {
+            world.count(Sometimes.SENT_AT_COMMIT);
+        }
     }
 
     /** The relay hears that it failed, and not by the event's own fault. */
@@ -171,6 +169,10 @@ public final class Ledger {
     /** The relay hears that the event itself is to blame. */
     void refused(Send send, boolean forGood) {
         send.answered = true;
+        if (send.leased) {
+            // Given back: the owner of the shard sends it once more, and what that one hears counts.
+            return;
+        }
         Entry entry = send.entry;
         entry.refusals++;
         entry.refusedForGood |= forGood;

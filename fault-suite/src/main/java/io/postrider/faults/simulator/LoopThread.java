@@ -68,12 +68,22 @@ final class LoopThread {
         }
         boolean idle = relay.isIdle(loop);
         if (node.endsLoop(idle)) {
-            ended = true;
-            relay.close(loop);
-            node.loopEnded(idle);
+            end(relay, idle);
         } else {
             long sleep = woken ? 0 : Math.min(wait, LONGEST_SLEEP);
             turnAt(world.now() + sleep + world.dice.millis(0.01, 0.1));
         }
+    }
+
+    private void end(SimulatedRelay relay, boolean idle) {
+        // Closing gives leases back, which takes a while.
+        turning = true;
+        try {
+            relay.close(loop);
+        } catch (Crash e) {
+            return;
+        }
+        ended = true;
+        node.loopEnded(idle);
     }
 }

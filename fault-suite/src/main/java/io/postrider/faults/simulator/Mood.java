@@ -9,6 +9,8 @@ import java.util.List;
  *
  * @param calm nothing fails: relays only join, leave and rest, and nothing may be delivered twice
  * @param oneSided one relay alone cannot reach a destination, for longer than it waits before it stands back
+ * @param commits some processes publish on commit what they write
+ * @param eventLease for how long an event is leased to the process that writes it
  * @param deadly the id of an event that ends every relay that sends it; 0: none does
  * @param statementFaults how likely a statement of a relay fails in some way
  * @param slow how likely a step takes long
@@ -22,6 +24,8 @@ record Mood(
         int loops,
         int windowRows,
         Duration lease,
+        boolean commits,
+        Duration eventLease,
         long deadly,
         double statementFaults,
         double slow,
@@ -43,6 +47,8 @@ record Mood(
                 1 + dice.below(2),
                 dice.pick(List.of(1, 2, 4, 8, 40)),
                 Duration.ofMillis(dice.pick(List.of(800, 1_200, 2_000))),
+                dice.chance(0.5),
+                Duration.ofMillis(dice.pick(List.of(900, 1_500, 3_000))),
                 !calm && dice.chance(0.05) ? 1 + dice.below(12) : 0,
                 calm ? 0 : dice.pick(List.of(0.0, 0.01, 0.05)),
                 calm ? 0 : dice.pick(List.of(0.0, 0.01, 0.05)),

@@ -3,14 +3,10 @@ package io.postrider.faults.simulator;
 
 import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.jdbc.SimulatedFeed;
+import io.postrider.relay.Bell;
 import io.postrider.relay.FeedException;
-import io.postrider.relay.Publisher;
-import io.postrider.relay.RetryPolicy;
 import io.postrider.relay.SimulatedRelay;
-import io.postrider.relay.Window;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +20,9 @@ public final class Node {
     private final String name;
     private final Database database;
     private final Ledger ledger;
-    private final List<LoopThread> loops = new ArrayList<>();
+    private final Part part;
+    private final Bell bell = new Bell();
+    private final Loops loops;
     private final Outages outages;
     private SimulatedFeed feed;
     private @Nullable SimulatedRelay relay;
@@ -38,21 +36,35 @@ public final class Node {
     private long endBy;
     private long pausedUntil;
 
-    Node(World world, String name, Database database, Ledger ledger) {
+    /** Whether it takes a share of the shards, and whether it publishes on commit what its process writes. */
+    record Part(boolean shares, boolean commits) {}
+
+    Node(World world, String name, Part part, Database database, Ledger ledger) {
         this.world = world;
         this.name = name;
         this.database = database;
         this.ledger = ledger;
-        this.outages = new Outages(world, name);
+        this.part = part;
+        this.outages = new Outages(world, name, (part.shares ? world.mood.loops() : 0) + (part.commits ? 1 : 0));
+        this.loops = new Loops(world, this);
         this.feed = newFeed();
     }
 
     private SimulatedFeed newFeed() {
-        return new SimulatedFeed(this, ledger, world.mood.loops(), world.mood.lease(), world::now);
+        return new SimulatedFeed(this, ledger, part.shares ? world.mood.loops() : 0, world.mood.lease(), world::now);
     }
 
     String name() {
         return name;
+    }
+
+    Part part() {
+        return part;
+    }
+
+    /** Rung by those who write in this process. */
+    Bell bell() {
+        return bell;
     }
 
     boolean isCrashed() {
@@ -108,7 +120,7 @@ public final class Node {
 
     /** Whether it was told to rest, or was so lately that it may not have said yet that this is over. */
     boolean mayAskForRest() {
-        return resting || world.now() - restedAt < RESTED_LATELY;
+        return !part.shares || resting || world.now() - restedAt < RESTED_LATELY;
     }
 
     int inFlight() {
@@ -141,28 +153,9 @@ public final class Node {
         } catch (Crash e) {
             return;
         }
-        SimulatedRelay started = newRelay(destination.publisher(this));
-        relay = started;
-        loops.forEach(loop -> loop.start(started));
+        relay = loops.start(feed, destination);
         world.note(name, "started as", feed.member());
         world.schedule.in(feed.tickEvery(), this::tick);
-    }
-
-    private SimulatedRelay newRelay(Publisher publisher) {
-        for (int i = 0; i < world.mood.loops(); i++) {
-            loops.add(new LoopThread(world, this, i));
-        }
-        var setup = new SimulatedRelay.Setup(
-                name,
-                publisher,
-                new Window(world.mood.windowRows(), 1 << 20),
-                RetryPolicy.exponential(Duration.ofMillis(50), Duration.ofMillis(400))
-                        .jitter(0.2)
-                        .attempts(Mood.ATTEMPTS),
-                Mood.ANSWER_TIMEOUT,
-                outages);
-        return new SimulatedRelay(
-                setup, world::now, world.dice.generator(), feed.intakes(), loop -> loops.get(loop)::wake);
     }
 
     Outages outages() {
@@ -171,7 +164,7 @@ public final class Node {
 
     void ring() {
         if (relay != null && !isOver() && !isPaused()) {
-            relay.ring();
+            bell.ring();
         }
     }
 
@@ -214,7 +207,9 @@ public final class Node {
             resting = rests;
             restedAt = world.now();
             relay.taking(!rests);
-            feed.wants(!rests);
+            if (part.shares) {
+                feed.wants(!rests);
+            }
         }
     }
 
@@ -229,7 +224,7 @@ public final class Node {
     }
 
     private void tick() {
-        if (isOver() || relay == null || (ending && allLoopsEnded())) {
+        if (isOver() || relay == null || (ending && loops.areEnded())) {
             return;
         }
         if (isPaused()) {
@@ -251,10 +246,6 @@ public final class Node {
         signOffIfDone();
     }
 
-    private boolean allLoopsEnded() {
-        return loops.stream().allMatch(loop -> loop.isEnded());
-    }
-
     /** Whether a loop that is this idle shall end. */
     boolean endsLoop(boolean idle) {
         return ending && (idle || world.now() >= endBy);
@@ -269,10 +260,13 @@ public final class Node {
     }
 
     private void signOffIfDone() {
-        if (!ending || ticking || left || !allLoopsEnded()) {
+        if (!ending || ticking || left || !loops.areEnded()) {
             return;
         }
         ticking = true;
+        if (relay != null) {
+            relay.deafen();
+        }
         try {
             feed.leave();
         } catch (FeedException e) {

@@ -105,7 +105,7 @@ final class Operator {
         void change(Tables tables) {
             world.count(Sometimes.EVENT_REQUEUED);
             tables.put(new EventRow(
-                    seen.id(), seen.event(), seen.shard(), Status.PENDING, false, seen.revision() + 1, 0, 0));
+                    seen.id(), seen.event(), seen.shard(), Status.PENDING, false, seen.revision() + 1, 0, 0, 0));
             tables.deaths(seen.id(), 0);
             ledger.requeued(seen, tables);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults.simulator;
 
-import io.postrider.faults.simulator.Ledger.Send;
 import io.postrider.relay.RelayListener;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,12 +12,14 @@ import java.util.Set;
 final class Outages implements RelayListener {
     private final World world;
     private final String relay;
+    private final int loops;
     private final Set<String> closed = new HashSet<>();
     private final Map<String, Send> trials = new HashMap<>();
 
-    Outages(World world, String relay) {
+    Outages(World world, String relay, int loops) {
         this.world = world;
         this.relay = relay;
+        this.loops = loops;
     }
 
     @Override
@@ -43,8 +44,8 @@ final class Outages implements RelayListener {
     /** Whether nothing else is being tried where the destination is down. */
     boolean mayTry(Send send) {
         String stream = send.entry.event.stream();
-        // What another loop had taken before the gate closed still goes.
-        if (world.mood.loops() > 1 || !isClosed(stream)) {
+        // What another loop had taken, or was leased, before the gate closed still goes.
+        if (send.leased || loops > 1 || !isClosed(stream)) {
             return true;
         }
         Send before = trials.put(stream, send);

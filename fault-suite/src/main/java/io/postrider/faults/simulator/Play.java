@@ -29,8 +29,8 @@ final class Play {
     Play(long seed, boolean traced) {
         world = new World(seed, traced);
         database = new Database(world, this::checkOwners);
-        ledger = new Ledger(world);
-        destination = new Destination(world, ledger, nodes, this::startNode);
+        ledger = new Ledger(world, database::tables, nodes);
+        destination = new Destination(world, ledger, this::startNode);
         operator = new Operator(world, database, ledger);
     }
 
@@ -41,7 +41,7 @@ final class Play {
     void run() {
         database.commit(Play::prepare);
         long storm = storm();
-        Writers writers = new Writers(world, database, ledger, this::ring);
+        Writers writers = new Writers(world, database, ledger, this);
         writers.plan(4 + world.dice.below(14), storm * 3 / 4);
         Weather weather = new Weather(world, database, destination, operator, this);
         for (int i = 1 + world.dice.below(3); i > 0; i--) {
@@ -71,7 +71,12 @@ final class Play {
     }
 
     void startNode() {
-        Node node = new Node(world, "relay-" + (nodes.size() + 1), database, ledger);
+        boolean commits = world.mood.commits() && world.dice.chance(0.7);
+        start(new Node.Part(!commits || world.dice.chance(0.75), commits));
+    }
+
+    private void start(Node.Part part) {
+        Node node = new Node(world, "relay-" + (nodes.size() + 1), part, database, ledger);
         nodes.add(node);
         node.start(destination);
     }
@@ -81,7 +86,12 @@ final class Play {
         return nodes.stream().filter(Node::isRunning).toList();
     }
 
-    private void ring() {
+    private List<Node> sharing() {
+        return running().stream().filter(node -> node.part().shares()).toList();
+    }
+
+    /** Some relays hear of a commit, or none. */
+    void ring() {
         if (world.dice.chance(0.7)) {
             running().stream().filter(node -> world.dice.chance(0.5)).forEach(Node::ring);
         }
@@ -101,8 +111,8 @@ final class Play {
 
     private void look(long deadline) {
         Mood.STREAMS.forEach(stream -> operator.pause(stream, false));
-        if (running().isEmpty()) {
-            startNode();
+        if (sharing().isEmpty()) {
+            start(new Node.Part(true, world.mood.commits()));
         }
         List<String> left = left();
         if (left.isEmpty()) {
@@ -126,7 +136,7 @@ final class Play {
 
     /** How many shards each relay that runs has differs by one at most. */
     private boolean isShared() {
-        IntSummaryStatistics shares = running().stream()
+        IntSummaryStatistics shares = sharing().stream()
                 .mapToInt(node -> (int) database.tables().shards().values().stream()
                         .filter(row -> row.owner() == node.member())
                         .count())

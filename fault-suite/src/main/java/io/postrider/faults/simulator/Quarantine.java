@@ -2,7 +2,6 @@
 package io.postrider.faults.simulator;
 
 import io.postrider.faults.simulator.Ledger.Entry;
-import io.postrider.faults.simulator.Ledger.Send;
 import io.postrider.faults.simulator.Tables.ShardRow;
 import java.util.HashMap;
 import java.util.HashSet;

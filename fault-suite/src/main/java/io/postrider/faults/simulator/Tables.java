@@ -19,7 +19,7 @@ public final class Tables {
         DEAD
     }
 
-    /** A row of outbox_event. */
+    /** A row of outbox_event; lockedBy 0: nobody. */
     public record EventRow(
             long id,
             OutboxEvent event,
@@ -28,7 +28,13 @@ public final class Tables {
             boolean holds,
             int revision,
             long dueAt,
-            int attempts) {
+            int attempts,
+            long lockedBy) {
+
+        /** Whether this relay may send it because it was inserted with a lease, which lasts. */
+        public boolean isLeasedTo(long relay, long now) {
+            return lockedBy != 0 && lockedBy == relay && dueAt > now;
+        }
 
         public String place() {
             return event.stream() + "/" + event.key().orElse("");
