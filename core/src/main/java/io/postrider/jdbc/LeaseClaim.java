@@ -5,9 +5,8 @@ package io.postrider.jdbc;
  * The right to deliver an event because it was inserted with a lease.
  *
  * @param startBy the reading of the ticker from which on no send may be started
- * @param endsAt the reading at which the lease has run out, or a little earlier
  */
-record LeaseClaim(long startBy, long endsAt, boolean keepsHistory) implements RowClaim {
+record LeaseClaim(long startBy, boolean keepsHistory) implements RowClaim {
 
     @Override
     public boolean mayStart(long nanos) {

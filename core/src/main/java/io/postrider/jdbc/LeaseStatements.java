@@ -10,8 +10,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -20,6 +22,8 @@ import java.util.function.LongSupplier;
 final class LeaseStatements implements LeaseStore {
     /** What is left of a lease when a send may be started for the last time: time enough for it to be answered. */
     private static final Duration SEND_TIME = Duration.ofSeconds(2);
+
+    private static final Duration EXTENSION = Duration.ofSeconds(5);
 
     private final Session session;
     private final LeaseSql sql;
@@ -73,13 +77,13 @@ final class LeaseStatements implements LeaseStore {
         List<Delivery> barred = new ArrayList<>();
         Set<String> newStreams = new HashSet<>();
         while (rows.next()) {
-            long endsAt = before + rows.getLong(6) * 1000;
+            long startBy = before + rows.getLong(6) * 1000 - SEND_TIME.toNanos();
             Delivery delivery = new Delivery(
                     rows.getLong(1),
                     rows.getInt(3),
                     rows.getInt(4),
                     EventStatements.event(rows),
-                    new LeaseClaim(endsAt - SEND_TIME.toNanos(), endsAt, rows.getBoolean(17)));
+                    new LeaseClaim(startBy, rows.getBoolean(17)));
             (rows.getBoolean(20) ? sendable : barred).add(delivery);
             if (rows.getBoolean(18)) {
                 newStreams.add(rows.getString(7));
@@ -116,16 +120,17 @@ final class LeaseStatements implements LeaseStore {
     }
 
     @Override
-    public Set<Long> extend(Collection<Long> ids, Duration lease) {
+    public Map<Long, Long> extend(Collection<Long> ids) {
+        long again = ticker.getAsLong() + EXTENSION.minus(SEND_TIME).toNanos();
         return session.run("extend leases", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.extend)) {
-                statement.setLong(1, lease.toNanos() / 1000);
+                statement.setLong(1, EXTENSION.toNanos() / 1000);
                 statement.setLong(2, ownership.member());
                 statement.setArray(3, EventStatements.array(connection, "int8", ids));
-                Set<Long> extended = new HashSet<>();
+                Map<Long, Long> extended = new HashMap<>();
                 try (ResultSet rows = statement.executeQuery()) {
                     while (rows.next()) {
-                        extended.add(rows.getLong(1));
+                        extended.put(rows.getLong(1), again);
                     }
                 }
                 return extended;

@@ -3,9 +3,9 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
@@ -34,8 +34,11 @@ interface LeaseStore extends AutoCloseable {
     /** Removes what is there as it was sent, into the history if its stream keeps one. */
     void settle(List<Delivery> published);
 
-    /** Has the leases of these, which are under way, last for so long from now on; returns those that had not run out. */
-    Set<Long> extend(Collection<Long> ids, Duration lease);
+    /**
+     * Has the leases of these, which are under way, begin anew; returns those that had not run out, and at which reading of the
+     * ticker this is due again.
+     */
+    Map<Long, Long> extend(Collection<Long> ids);
 
     /** Leaves these to the owners of their shards, unless they have come to them already. */
     void release(Collection<Long> ids);

@@ -8,7 +8,6 @@ import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -39,9 +38,6 @@ final class LeasedIntake implements CommitIntake {
     /** With so many waiting, an event would not be sent sooner than by the owner of its shard. */
     private static final int MOST_WAITING = 10_000;
 
-    private static final Duration EXTEND_BEFORE = Duration.ofSeconds(2);
-    private static final Duration EXTENSION = Duration.ofSeconds(5);
-
     private final LeaseStore leases;
     private final Ownership ownership;
     private final LongSupplier ticker;
@@ -52,8 +48,8 @@ final class LeasedIntake implements CommitIntake {
     private final LongAdder settled = new LongAdder();
     private final Deque<Handed> next = new ArrayDeque<>();
     private final Map<Long, Delivery> taken = new HashMap<>();
-    /** Until when the leases of those taken last, at least. */
-    private final Map<Long, Long> leasedUntil = new HashMap<>();
+    /** When the leases of those taken must be extended. */
+    private final Map<Long, Long> extendAt = new HashMap<>();
 
     private final Set<Long> returning = new LinkedHashSet<>();
     private boolean owes;
@@ -104,12 +100,12 @@ final class LeasedIntake implements CommitIntake {
 
     private void took(Delivery delivery) {
         taken.put(delivery.id(), delivery);
-        leasedUntil.put(delivery.id(), ((LeaseClaim) delivery.claim()).endsAt());
+        extendAt.put(delivery.id(), ((LeaseClaim) delivery.claim()).startBy());
     }
 
     private void gave(Delivery delivery) {
         taken.remove(delivery.id(), delivery);
-        leasedUntil.remove(delivery.id());
+        extendAt.remove(delivery.id());
     }
 
     /** To a destination that did not answer one event goes, to try it; the others would only be in doubt as well. */
@@ -133,14 +129,15 @@ final class LeasedIntake implements CommitIntake {
     /** What takes long to be answered stays this relay's: whoever sent it now would send it a second time. */
     private void extendLeases() {
         long now = ticker.getAsLong();
-        List<Long> ending = leasedUntil.entrySet().stream()
-                .filter(entry -> entry.getValue() - now < EXTEND_BEFORE.toNanos())
+        List<Long> ending = extendAt.entrySet().stream()
+                .filter(entry -> entry.getValue() - now <= 0)
                 .map(Map.Entry::getKey)
                 .toList();
         if (!ending.isEmpty()) {
-            Set<Long> extended = leases.extend(ending, EXTENSION);
-            ending.forEach(leasedUntil::remove);
-            extended.forEach(id -> leasedUntil.put(id, now + EXTENSION.toNanos()));
+            Map<Long, Long> extended = leases.extend(ending);
+            // What had run out is the business of the owner of its shard.
+            ending.forEach(extendAt::remove);
+            extendAt.putAll(extended);
         }
     }
 

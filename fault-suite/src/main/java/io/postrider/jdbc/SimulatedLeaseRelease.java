@@ -18,11 +18,20 @@ final class SimulatedLeaseRelease extends Statement<List<Long>> {
     private final @Nullable Set<Long> ids;
     private final long me;
     private final Ledger ledger;
+    private final Set<Long> but;
     private List<Long> found = List.of();
 
-    /** @param ids {@code null}: all */
-    SimulatedLeaseRelease(@Nullable Set<Long> ids, long me, Ledger ledger) {
-        this.ids = ids == null ? null : new TreeSet<>(ids);
+    SimulatedLeaseRelease(Set<Long> ids, long me, Ledger ledger) {
+        this(new TreeSet<>(ids), Set.of(), me, ledger);
+    }
+
+    static SimulatedLeaseRelease allBut(Set<Long> but, long me, Ledger ledger) {
+        return new SimulatedLeaseRelease(null, but, me, ledger);
+    }
+
+    private SimulatedLeaseRelease(@Nullable Set<Long> ids, Set<Long> but, long me, Ledger ledger) {
+        this.ids = ids;
+        this.but = but;
         this.me = me;
         this.ledger = ledger;
     }
@@ -60,7 +69,7 @@ final class SimulatedLeaseRelease extends Statement<List<Long>> {
         List<Long> leased = new ArrayList<>();
         for (long id : some) {
             EventRow row = tables.events().get(id);
-            if (row != null && row.status() == Status.WAITING && row.isLeasedTo(me, now)) {
+            if (row != null && !but.contains(id) && row.status() == Status.WAITING && row.isLeasedTo(me, now)) {
                 leased.add(id);
             }
         }

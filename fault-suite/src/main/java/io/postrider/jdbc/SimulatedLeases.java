@@ -5,8 +5,10 @@ import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Node;
 import io.postrider.relay.Delivery;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -48,8 +50,18 @@ final class SimulatedLeases implements LeaseStore {
     }
 
     @Override
-    public void releaseAll() {
-        node.run("give back", new SimulatedLeaseRelease(null, ownership.member(), ledger));
+    public void releaseAllBut(Collection<Long> ids) {
+        node.run("give back", SimulatedLeaseRelease.allBut(new HashSet<>(ids), ownership.member(), ledger));
+    }
+
+    @Override
+    public Map<Long, Long> extend(Collection<Long> ids) {
+        long again = ticker.getAsLong()
+                + SimulatedExtend.EXTENSION.minus(SimulatedFeed.SEND_TIME).toNanos();
+        Map<Long, Long> extended = new HashMap<>();
+        node.run("extend", new SimulatedExtend(new HashSet<>(ids), ownership.member(), ledger))
+                .forEach(id -> extended.put(id, again));
+        return extended;
     }
 
     @Override
