@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * An outbox for tests of an application: keeps what was appended, and what of it was committed, in memory.
@@ -20,7 +21,8 @@ public final class RecordingOutbox implements Outbox {
 
     /** Has savepoints of this manager's transactions honoured. */
     public void watch(ConfigurableTransactionManager manager) {
-        manager.addListener(new Enlistment(() -> true, this, Memory::new));
+        manager.addListener(
+                new Enlistment(TransactionSynchronizationManager::isActualTransactionActive, this, Memory::new));
     }
 
     @Override

@@ -20,8 +20,9 @@ import org.springframework.context.annotation.Configuration;
 /** An application hears of commits in another one. */
 class SignalsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final String LISTENERS =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN postrider%'";
+    /** What a session that listens has asked last. */
+    private static final String LISTENERS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            + " AND pid <> pg_backend_pid() AND query LIKE 'SELECT pg_is_in_recovery() OR %'";
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
