@@ -37,7 +37,8 @@ class SignalsTest {
     void a_commit_in_one_application_rings_in_the_other() {
         PostgresServer.Database database = TestApplication.database();
         try (TestApplication relay = TestApplication.runOn(database, App.class, TestApplication.WITHOUT_JPA)) {
-            await().atMost(PATIENCE).until(() -> relay.jdbc().queryForObject(LISTENERS, Integer.class) == 1);
+            await().atMost(PATIENCE)
+                    .until(() -> Integer.valueOf(1).equals(relay.jdbc().queryForObject(LISTENERS, Integer.class)));
             try (TestApplication writer = TestApplication.runOn(
                     database, App.class, TestApplication.WITHOUT_JPA, TestApplication.WITHOUT_RELAY)) {
                 AtomicInteger rings = new AtomicInteger();
