@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** T05: applications that publish on commit die, and their broker does. */
 class PublishOnCommitFaultsTest {
     /** Five seconds of lease, and what a loaded machine needs to look. */
-    private static final Duration LATEST = Duration.ofSeconds(12);
+    private static final Duration LATEST = Duration.ofSeconds(8);
 
     @ParameterizedTest
     @Tag("T05")
