@@ -196,6 +196,15 @@ public final class Relay implements AutoCloseable {
         return loops.stream().mapToInt(each -> each.loop.inFlight()).sum();
     }
 
+    /** How long ago the loop that is furthest behind went through its last turn; some seconds mean that it is stuck. */
+    public Duration sinceLastTurn() {
+        long now = System.nanoTime();
+        return Duration.ofNanos(loops.stream()
+                .mapToLong(each -> Math.max(0, now - each.lastTurn()))
+                .max()
+                .orElse(0));
+    }
+
     public String name() {
         return settings.name();
     }

@@ -18,6 +18,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -51,6 +52,9 @@ class ObservedOutboxTest {
                 TestApplication.WITHOUT_JPA,
                 "postrider.metrics.refresh=200ms",
                 "postrider.metrics.max-streams=3",
+                "postrider.health.max-cycle-age=1s",
+                "postrider.health.max-dead=2",
+                "postrider.health.max-held-keys=1",
                 "spring.jmx.enabled=true",
                 "management.endpoints.jmx.exposure.include=outbox");
         outbox = app.bean(Outbox.class);
@@ -190,5 +194,53 @@ class ObservedOutboxTest {
             relay.start();
         }
         assertThat(publisher.isClosed()).as("a bean is closed with its context").isFalse();
+    }
+
+    @Test
+    void health_is_down_while_more_are_dead_or_held_than_was_said() throws Exception {
+        append("order-events", "Bad", "Bad");
+        await().until(() -> app.jdbc().queryForObject("SELECT count(*) FROM outbox_event", Integer.class) == 2);
+        await().untilAsserted(() -> assertThat(dead()).isEqualTo(2));
+        assertThat(health()).startsWith("UP");
+        append("order-events", "Bad");
+        await().untilAsserted(() -> assertThat(dead()).isEqualTo(3));
+        assertThat(health()).startsWith("DOWN").contains("Stream order-events has more than 2 dead events.");
+        app.jdbc().execute("DELETE FROM outbox_event");
+        app.transaction()
+                .executeWithoutResult(tx -> List.of("a", "b")
+                        .forEach(key -> outbox.append(
+                                OutboxEvent.of("order-events", "Bad").key(key).build())));
+        await().untilAsserted(() -> assertThat(dead()).isEqualTo(2));
+        assertThat(health()).startsWith("DOWN").contains("Stream order-events has more than 1 held keys.");
+    }
+
+    private static int dead() {
+        return app.jdbc().queryForObject("SELECT count(*) FROM outbox_event WHERE status = 'DEAD'", Integer.class);
+    }
+
+    @Test
+    void health_is_down_while_the_relay_is_stuck() throws Exception {
+        CompletableFuture<Void> goesOn = new CompletableFuture<>();
+        publisher.failWhen(
+                event -> {
+                    if (event.type().equals("Blocks")) {
+                        goesOn.join();
+                    }
+                    return event.type().equals("Bad");
+                },
+                new PermanentFailureException("REFUSED", "never", null));
+        append("order-events", "Blocks");
+        await().untilAsserted(() -> assertThat(health()).startsWith("DOWN").contains("has been stuck for 1 s."));
+        goesOn.complete(null);
+        await().untilAsserted(() -> assertThat(health()).startsWith("UP"));
+    }
+
+    @Test
+    void health_is_down_while_events_wait_and_no_relay_serves_their_stream() throws Exception {
+        app.jdbc().execute("INSERT INTO outbox_stream (stream, relay_group) VALUES ('elsewhere', 'others')");
+        append("elsewhere", "Good");
+        await().untilAsserted(() -> assertThat(health())
+                .startsWith("DOWN")
+                .contains("Stream elsewhere has no relay, and its oldest event has waited for 1 s."));
     }
 }

@@ -69,8 +69,9 @@ public final class PostriderActuatorAutoConfiguration {
     static final class HealthOfBoot3 {
 
         @Bean
-        Boot3Health outboxHealthIndicator(Storage storage, ObjectProvider<RelayLifecycle> relay) {
-            return new Boot3Health(health(storage, relay));
+        Boot3Health outboxHealthIndicator(
+                Storage storage, PostriderProperties properties, ObjectProvider<RelayLifecycle> relay) {
+            return new Boot3Health(health(storage, properties, relay));
         }
     }
 
@@ -81,12 +82,18 @@ public final class PostriderActuatorAutoConfiguration {
     static final class HealthOfBoot4 {
 
         @Bean
-        Boot4Health outboxHealthIndicator(Storage storage, ObjectProvider<RelayLifecycle> relay) {
-            return new Boot4Health(health(storage, relay));
+        Boot4Health outboxHealthIndicator(
+                Storage storage, PostriderProperties properties, ObjectProvider<RelayLifecycle> relay) {
+            return new Boot4Health(health(storage, properties, relay));
         }
     }
 
-    private static OutboxHealth health(Storage storage, ObjectProvider<RelayLifecycle> relay) {
-        return new OutboxHealth(Relays.of(storage.dataSource(), storage.tables()), relay.getIfAvailable());
+    private static OutboxHealth health(
+            Storage storage, PostriderProperties properties, ObjectProvider<RelayLifecycle> relay) {
+        return new OutboxHealth(
+                Relays.of(storage.dataSource(), storage.tables()),
+                Backlog.of(storage.dataSource(), storage.tables()),
+                properties.health(),
+                relay.getIfAvailable());
     }
 }

@@ -29,7 +29,8 @@ public record PostriderProperties(
         @DefaultValue RelayProperties relay,
         @DefaultValue Map<String, Stream> streams,
         @DefaultValue Kafka kafka,
-        @DefaultValue Metrics metrics) {
+        @DefaultValue Metrics metrics,
+        @DefaultValue Health health) {
 
     /** What is done about the tables at start. */
     public enum Mode {
@@ -145,4 +146,26 @@ public record PostriderProperties(
             @DefaultValue("outbox") String prefix,
             @DefaultValue("15s") Duration refresh,
             @DefaultValue("100") int maxStreams) {}
+
+    /**
+     * What makes the outbox unhealthy.
+     *
+     * @param maxCycleAge How long ago the relay may have looked after its events last, and how long events may wait while
+     *     no relay serves their stream.
+     * @param maxDead How many dead events a stream may have.
+     * @param maxHeldKeys How many keys of a stream may be held by an event that failed.
+     */
+    public record Health(
+            @DefaultValue("15s") Duration maxCycleAge,
+            @DefaultValue("100") long maxDead,
+            @DefaultValue("100") long maxHeldKeys) {
+
+        public Health {
+            if (maxCycleAge.isNegative() || maxCycleAge.isZero() || maxDead < 0 || maxHeldKeys < 0) {
+                throw new IllegalArgumentException("postrider.health has max-cycle-age " + maxCycleAge + ", max-dead "
+                        + maxDead + " and max-held-keys " + maxHeldKeys
+                        + ". The age must be more than zero, the counts zero or more.");
+            }
+        }
+    }
 }
