@@ -7,8 +7,8 @@ import io.postrider.table.TableNames;
  * The statements of publishing on commit, composed once.
  *
  * <p>An event may be sent by the process that wrote it only if every older undelivered event of its key is ahead of it in
- * that process. So it is inserted with a lease if all of them have one of the same relay, and before it is read to be sent
- * this is tested once more: what is older may have been committed late, or given back to the owner of its shard.
+ * that process. So it is inserted with a lease, whatever is there, and tested when it is read to be sent: what is behind
+ * something that is not leased by the same relay is given back to the owner of its shard.
  */
 public final class LeaseSql {
     public final String append;
@@ -27,72 +27,29 @@ public final class LeaseSql {
     }
 
     private static String with(TableNames tables, String template) {
-        return template.replace("{oldest pending}", OLDEST_PENDING)
-                .replace("{event}", tables.event())
+        return template.replace("{event}", tables.event())
                 .replace("{relay}", tables.relay())
                 .replace("{stream}", tables.stream());
     }
 
     /**
-     * The oldest pending row that may be of this key. It looks at a hundred rows of the key's shard and takes the first for
-     * one of its own if there are more, since to walk through a backlog would cost each append as much.
-     */
-    private static final String OLDEST_PENDING = """
-            (SELECT min(p.id) FROM (
-                 SELECT o.id, o.event_key, count(*) OVER () AS looked_at FROM (
-                     SELECT e.id, e.event_key FROM {event} e
-                     WHERE e.status = 'PENDING' AND e.stream = k.stream AND e.shard = k.shard
-                     ORDER BY e.id LIMIT 100) o) p
-             WHERE p.event_key = k.event_key OR p.looked_at = 100)""";
-
-    /**
-     * With a lease only under READ COMMITTED: a snapshot of before would not show what others have committed since. At most
-     * a hundred of a key have one at a time, so that this looks at no more. Without a lease it is an ordinary append. An event that is there already, by its event_id, is not inserted again.
+     * An ordinary append with the columns of the lease, for events with and without one. Whether it may be used is decided when
+     * it is read: to look at what is older here would cost as much as the rest of the INSERT, at each event. An event that is
+     * there already, by its event_id, is not inserted again.
      */
     private static final String APPEND = """
-            INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload,
-                                 content_type, headers, occurred_at, max_attempts, status, holds, locked_by, due_at)
-            SELECT k.event_id, k.stream, k.event_key, k.event_type, k.aggregate_type, k.aggregate_id, k.payload,
-                   k.content_type, k.headers, k.occurred_at, k.max_attempts,
-                   CASE WHEN k.leased THEN 'WAITING' ELSE 'PENDING' END, k.leased AND k.event_key IS NOT NULL,
-                   CASE WHEN k.leased THEN k.me END,
-                   clock_timestamp() + CASE WHEN k.leased THEN k.lease ELSE interval '0' END
-            FROM (
-                SELECT k.*,
-                       current_setting('transaction_isolation') = 'read committed'
-                       AND EXISTS (
-                           SELECT FROM {relay} r LEFT JOIN {stream} st ON st.stream = k.stream
-                           WHERE r.id = k.me AND r.lease_until > clock_timestamp() AND st.paused_at IS NULL
-                             AND r.relay_group = coalesce(st.relay_group, 'default'))
-                       AND (k.event_key IS NULL
-                            OR NOT EXISTS (
-                                SELECT FROM (
-                                    SELECT h.locked_by, h.due_at, count(*) OVER () AS looked_at FROM (
-                                        SELECT e.locked_by, e.due_at FROM {event} e
-                                        WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream
-                                          AND e.event_key = k.event_key
-                                        ORDER BY e.id LIMIT 100) h) h
-                                WHERE h.locked_by IS DISTINCT FROM k.me OR h.due_at <= clock_timestamp()
-                                   OR h.looked_at = 100)
-                               AND {oldest pending} IS NULL) AS leased
-                FROM (
-                    SELECT g.*, (hashtextextended(g.event_key COLLATE "C", 0) & 255)::smallint AS shard
-                    FROM (
-                        SELECT ?::uuid AS event_id, ?::text AS stream, ?::text AS event_key, ?::text AS event_type,
-                               ?::text AS aggregate_type, ?::text AS aggregate_id, ?::bytea AS payload,
-                               ?::text AS content_type, ?::jsonb AS headers, ?::timestamptz AS occurred_at,
-                               ?::integer AS max_attempts, ?::bigint AS me, ?::bigint * interval '1 microsecond' AS lease
-                    ) g
-                ) k
-                OFFSET 0
-            ) k
+            INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
+                                 payload, content_type, headers, occurred_at, max_attempts, due_at, status, holds, locked_by)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?,
+                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'), ?, ?, ?)
             ON CONFLICT (event_id) DO NOTHING
             """;
 
     /**
      * What was handed over, with what is older of the same keys and leased by the same relay: its own hand-over may be on
      * its way. From the first row of a key on that is not this relay's to send, or whose lease ends too soon, nothing of
-     * that key may be sent.
+     * that key may be sent. The oldest pending row that may be of a key is looked for among a hundred of its shard, and the
+     * first of them is taken for one if there are more, since to walk through a backlog would cost each commit as much.
      */
     private static final String READ = """
             WITH asked AS MATERIALIZED (
@@ -109,8 +66,13 @@ public final class LeaseSql {
                 SELECT k.*, least(
                     (SELECT min(e.id) FROM {event} e
                      WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream AND e.event_key = k.event_key
-                       AND (e.locked_by IS DISTINCT FROM a.me OR e.due_at < a.ends_not_before)),
-                    {oldest pending}) AS barrier
+                       AND e.id <= k.last AND (e.locked_by IS DISTINCT FROM a.me OR e.due_at < a.ends_not_before)),
+                    (SELECT min(p.id) FROM (
+                         SELECT o.id, o.event_key, count(*) OVER () AS looked_at FROM (
+                             SELECT e.id, e.event_key FROM {event} e
+                             WHERE e.status = 'PENDING' AND e.stream = k.stream AND e.shard = k.shard AND e.id <= k.last
+                             ORDER BY e.id LIMIT 100) o) p
+                     WHERE p.event_key = k.event_key OR p.looked_at = 100)) AS barrier
                 FROM asked a CROSS JOIN (
                     SELECT shard, stream, event_key, max(id) AS last FROM given WHERE event_key IS NOT NULL
                     GROUP BY shard, stream, event_key) k
@@ -132,8 +94,8 @@ public final class LeaseSql {
                        SELECT d.event_id::text FROM {event} d
                        WHERE d.status = 'DEAD' AND d.stream = e.stream AND d.event_key = e.event_key AND d.id < e.id
                        ORDER BY d.id LIMIT 1) END AS gap,
-                   (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before AND st.paused_at IS NULL
-                       AND a.relay_group = coalesce(st.relay_group, 'default') AS sendable
+                   (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before AS sendable,
+                   st.paused_at IS NOT NULL OR a.relay_group <> coalesce(st.relay_group, 'default') AS barred_stream
             FROM asked a CROSS JOIN found f JOIN {event} e ON e.id = f.id LEFT JOIN {stream} st ON st.stream = e.stream
             ORDER BY e.id
             """;

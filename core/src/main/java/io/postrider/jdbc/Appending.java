@@ -14,8 +14,8 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -52,55 +52,48 @@ final class Appending {
         events.forEach(event -> EventRules.checkPayload(event, maxPayload));
     }
 
-    /** Events of the same lessee, or without one, that follow each other. */
-    private record Batch(OptionalLong lessee, List<OutboxEvent> events) {}
-
     /**
-     * Inserts them in this order: in one round trip, unless some shall be sent at their commit and others not.
+     * Inserts them in this order, in one round trip.
      *
-     * @param lessees by stream; not asked for events that are due later
-     * @return whether any of them may have been leased
+     * @param lessees the relay that shall send an event at its commit; not asked for events that are due later
+     * @return whether any of them is leased
      */
-    boolean insert(Connection connection, Collection<OutboxEvent> events, Function<String, OptionalLong> lessees)
+    boolean insert(Connection connection, Collection<OutboxEvent> events, Function<OutboxEvent, OptionalLong> lessees)
             throws SQLException {
-        List<Batch> batches = new ArrayList<>();
-        for (OutboxEvent event : events) {
-            OptionalLong lessee = isDueLater(event) ? OptionalLong.empty() : lessees.apply(event.stream());
-            Batch last = batches.isEmpty() ? null : batches.get(batches.size() - 1);
-            if (last == null || !last.lessee.equals(lessee)) {
-                last = new Batch(lessee, new ArrayList<>());
-                batches.add(last);
+        List<OptionalLong> asked = events.stream()
+                .map(event -> isDueLater(event) ? OptionalLong.empty() : lessees.apply(event))
+                .toList();
+        boolean leases = asked.stream().anyMatch(OptionalLong::isPresent);
+        try (PreparedStatement statement = connection.prepareStatement(leases ? leaseSql.append : sql.append)) {
+            Iterator<OptionalLong> lessee = asked.iterator();
+            for (OutboxEvent event : events) {
+                bind(statement, event);
+                OptionalLong its = lessee.next();
+                if (its.isPresent()) {
+                    statement.setLong(13, lease.toNanos() / 1000);
+                }
+                if (leases) {
+                    bindLease(statement, event, its);
+                }
+                if (events.size() > 1) {
+                    statement.addBatch();
+                }
             }
-            last.events.add(event);
+            if (events.size() > 1) {
+                // The driver sends a batch in one round trip.
+                statement.executeBatch();
+            } else {
+                statement.executeUpdate();
+            }
         }
-        for (Batch batch : batches) {
-            insert(connection, batch);
-        }
-        return batches.stream().anyMatch(batch -> batch.lessee.isPresent());
+        return leases;
     }
 
     private static boolean isDueLater(OutboxEvent event) {
         return event.notBefore().isPresent() || event.delay().isPresent();
     }
 
-    private void insert(Connection connection, Batch batch) throws SQLException {
-        String text = batch.lessee.isPresent() ? leaseSql.append : sql.append;
-        try (PreparedStatement statement = connection.prepareStatement(text)) {
-            if (batch.events.size() == 1) {
-                bind(statement, batch.events.get(0), batch.lessee);
-                statement.executeUpdate();
-                return;
-            }
-            // The driver sends a batch in one round trip.
-            for (OutboxEvent event : batch.events) {
-                bind(statement, event, batch.lessee);
-                statement.addBatch();
-            }
-            statement.executeBatch();
-        }
-    }
-
-    private void bind(PreparedStatement statement, OutboxEvent event, OptionalLong lessee) throws SQLException {
+    private static void bind(PreparedStatement statement, OutboxEvent event) throws SQLException {
         statement.setObject(1, event.id());
         statement.setString(2, event.stream());
         statement.setString(3, event.key().orElse(null));
@@ -116,21 +109,23 @@ final class Appending {
         } else {
             statement.setNull(11, Types.INTEGER);
         }
-        if (lessee.isPresent()) {
-            statement.setLong(12, lessee.getAsLong());
-            statement.setLong(13, lease.toNanos() / 1000);
-        } else {
-            bindDue(statement, event);
-        }
-    }
-
-    private static void bindDue(PreparedStatement statement, OutboxEvent event) throws SQLException {
         if (event.notBefore().isPresent()) {
             setTime(statement, 12, event.notBefore().get());
         } else {
             statement.setNull(12, Types.TIMESTAMP_WITH_TIMEZONE);
         }
         statement.setLong(13, event.delay().map(delay -> delay.toNanos() / 1000).orElse(0L));
+    }
+
+    private static void bindLease(PreparedStatement statement, OutboxEvent event, OptionalLong lessee)
+            throws SQLException {
+        statement.setString(14, lessee.isPresent() ? "WAITING" : "PENDING");
+        statement.setBoolean(15, lessee.isPresent() && event.key().isPresent());
+        if (lessee.isPresent()) {
+            statement.setLong(16, lessee.getAsLong());
+        } else {
+            statement.setNull(16, Types.BIGINT);
+        }
     }
 
     private static void setTime(PreparedStatement statement, int index, Instant time) throws SQLException {

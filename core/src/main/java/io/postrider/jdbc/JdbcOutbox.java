@@ -133,7 +133,7 @@ public final class JdbcOutbox {
      * are not sent at their commit, but found by the relays; see {@link #join}.
      */
     public Outbox on(Connection connection) {
-        return new OnConnection(connection, stream -> OptionalLong.empty());
+        return new OnConnection(connection, event -> OptionalLong.empty());
     }
 
     /**
@@ -151,11 +151,11 @@ public final class JdbcOutbox {
 
     private final class OnConnection implements Tx, Joined {
         private final Connection connection;
-        private final Function<String, OptionalLong> lessees;
+        private final Function<OutboxEvent, OptionalLong> lessees;
         private final List<Bell.Handed> appended = new ArrayList<>();
         private boolean leased;
 
-        OnConnection(Connection connection, Function<String, OptionalLong> lessees) {
+        OnConnection(Connection connection, Function<OutboxEvent, OptionalLong> lessees) {
             this.connection = connection;
             this.lessees = lessees;
         }

@@ -75,6 +75,7 @@ final class LeaseStatements implements LeaseStore {
     private static Found found(ResultSet rows, long before) throws SQLException {
         List<Delivery> sendable = new ArrayList<>();
         List<Delivery> barred = new ArrayList<>();
+        Set<String> barredStreams = new HashSet<>();
         Set<String> newStreams = new HashSet<>();
         while (rows.next()) {
             long startBy = before + rows.getLong(6) * 1000 - SEND_TIME.toNanos();
@@ -84,12 +85,16 @@ final class LeaseStatements implements LeaseStore {
                     rows.getInt(4),
                     EventStatements.event(rows),
                     new LeaseClaim(startBy, rows.getBoolean(17)));
-            (rows.getBoolean(20) ? sendable : barred).add(delivery);
+            boolean barredStream = rows.getBoolean(21);
+            (rows.getBoolean(20) && !barredStream ? sendable : barred).add(delivery);
+            if (barredStream) {
+                barredStreams.add(rows.getString(7));
+            }
             if (rows.getBoolean(18)) {
                 newStreams.add(rows.getString(7));
             }
         }
-        return new Found(sendable, barred, newStreams);
+        return new Found(sendable, barred, barredStreams, newStreams);
     }
 
     @Override

@@ -20,9 +20,10 @@ interface LeaseStore extends AutoCloseable {
      *
      * @param sendable of each key the oldest come first, and nothing undelivered is older but what is in flight
      * @param barred leased as well, but behind something that is not this relay's to send
+     * @param barredStreams of those, streams that are paused or not this relay's to serve
      * @param newStreams streams that nobody has registered yet
      */
-    record Found(List<Delivery> sendable, List<Delivery> barred, Set<String> newStreams) {}
+    record Found(List<Delivery> sendable, List<Delivery> barred, Set<String> barredStreams, Set<String> newStreams) {}
 
     /**
      * Reads those of these events that are leased by this relay, and what is older of their keys and leased as well.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.OutboxEvent;
 import io.postrider.relay.Bell.Handed;
 import io.postrider.relay.CommitIntake;
 import io.postrider.relay.Delivery;
@@ -42,6 +43,7 @@ final class LeasedIntake implements CommitIntake {
     private final Ownership ownership;
     private final LongSupplier ticker;
     private final Runnable passedOver;
+    private final Detours detours;
 
     private final Queue<Handed> handed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
@@ -59,11 +61,12 @@ final class LeasedIntake implements CommitIntake {
         this.ownership = ownership;
         this.ticker = ticker;
         this.passedOver = passedOver;
+        this.detours = new Detours(ticker);
     }
 
     @Override
-    public OptionalLong lessee() {
-        boolean ready = ownership.mayStart(ticker.getAsLong()) && waiting.get() < MOST_WAITING;
+    public OptionalLong lessee(OutboxEvent event) {
+        boolean ready = ownership.mayStart(ticker.getAsLong()) && waiting.get() < MOST_WAITING && !detours.isOn(event);
         return ready ? OptionalLong.of(ownership.member()) : OptionalLong.empty();
     }
 
@@ -78,6 +81,7 @@ final class LeasedIntake implements CommitIntake {
         // First, so that what is read next is seen to stand behind it.
         writeReturns();
         extendLeases();
+        detours.end();
         Set<UUID> asked = asked(demand);
         if (asked.isEmpty()) {
             return Taken.nothing();
@@ -88,7 +92,8 @@ final class LeasedIntake implements CommitIntake {
             register(found.newStreams());
         }
         List<Delivery> sendable = withoutClosed(found.sendable(), demand.closed());
-        found.barred().forEach(each -> returning.add(each.id()));
+        found.barredStreams().forEach(detours::beginAll);
+        found.barred().forEach(this::bar);
         sendable.forEach(this::took);
         sendable.forEach(each -> asked.remove(each.event().id()));
         if (!asked.isEmpty()) {
@@ -96,6 +101,11 @@ final class LeasedIntake implements CommitIntake {
             passedOver.run();
         }
         return new Taken(sendable, waiting.get() > 0, Optional.empty());
+    }
+
+    private void bar(Delivery delivery) {
+        returning.add(delivery.id());
+        detours.begin(delivery.event());
     }
 
     private void took(Delivery delivery) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.OutboxEvent;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -23,8 +24,8 @@ public final class Bell {
         /** Something was committed. */
         void rung();
 
-        /** The relay that would send events of this stream at their commit; empty: the bell is enough. */
-        default OptionalLong lessee(String stream) {
+        /** The relay that would send this event at its commit; empty: the bell is enough. */
+        default OptionalLong lessee(OutboxEvent event) {
             return OptionalLong.empty();
         }
 
@@ -51,10 +52,10 @@ public final class Bell {
         hearers.forEach(hearer -> tell(() -> hearer.handedOver(events)));
     }
 
-    /** The relay by which an event of this stream should be leased when it is inserted, if there is one. */
-    public OptionalLong lessee(String stream) {
+    /** The relay by which this event should be leased when it is inserted, if there is one. */
+    public OptionalLong lessee(OutboxEvent event) {
         for (Hearer hearer : hearers) {
-            OptionalLong lessee = hearer.lessee(stream);
+            OptionalLong lessee = hearer.lessee(event);
             if (lessee.isPresent()) {
                 return lessee;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.OutboxEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
@@ -47,8 +48,8 @@ final class CommitDesk implements Bell.Hearer {
     }
 
     @Override
-    public OptionalLong lessee(String stream) {
-        return open && (!gates.isClosed(stream) || isTrial()) ? intake.lessee() : OptionalLong.empty();
+    public OptionalLong lessee(OutboxEvent event) {
+        return open && (!gates.isClosed(event.stream()) || isTrial()) ? intake.lessee(event) : OptionalLong.empty();
     }
 
     @Override

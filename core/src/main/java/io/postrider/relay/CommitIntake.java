@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.OutboxEvent;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -12,8 +13,11 @@ import java.util.OptionalLong;
  */
 public interface CommitIntake extends Intake {
 
-    /** In whose name events may be leased now; empty while this relay is not sure of its own place, or has enough. */
-    OptionalLong lessee();
+    /**
+     * In whose name this event may be leased now; empty while this relay is not sure of its own place, or has enough, or
+     * could not send the last events of its key or stream.
+     */
+    OptionalLong lessee(OutboxEvent event);
 
     /** These were committed; what of them is leased will be taken next. */
     void handOver(List<Bell.Handed> events);

@@ -30,10 +30,12 @@ final class SimulatedEvents implements EventStore {
 
     @Override
     public Found read(Query query) {
-        Found found = node.run("read", new SimulatedRead(query, ownership, ledger));
+        SimulatedRead read = new SimulatedRead(query, ownership, ledger);
+        Found found = node.run("read", read);
         for (Delivery delivery : found.deliveries()) {
             ShardClaim claim = ShardClaim.of(delivery);
-            ledger.took(node, delivery.event(), new ShardRow(claim.shard(), ownership.member(), claim.epoch()));
+            ShardRow shard = new ShardRow(claim.shard(), ownership.member(), claim.epoch());
+            ledger.took(node, delivery.event(), shard, read.seenAt());
         }
         return found;
     }

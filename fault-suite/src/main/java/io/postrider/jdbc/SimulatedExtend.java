@@ -2,7 +2,6 @@
 package io.postrider.jdbc;
 
 import io.postrider.faults.simulator.Ledger;
-import io.postrider.faults.simulator.Sometimes;
 import io.postrider.faults.simulator.Statement;
 import io.postrider.faults.simulator.Tables;
 import io.postrider.faults.simulator.Tables.EventRow;
@@ -46,8 +45,8 @@ final class SimulatedExtend extends Statement<List<Long>> {
     @Override
     protected List<Long> write(Tables tables, long now) {
         for (long id : found) {
-            ledger.sometimes(Sometimes.LEASE_EXTENDED);
             EventRow row = tables.event(id);
+            ledger.extended(row);
             tables.put(new EventRow(
                     id,
                     row.event(),

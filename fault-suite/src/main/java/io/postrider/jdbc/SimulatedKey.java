@@ -30,10 +30,11 @@ record SimulatedKey(Collection<EventRow> rows, EventRow of) {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** LeaseSql.OLDEST_PENDING, or the largest if there is none. */
+    /** The oldest pending row that may be of this key, or the largest if there is none. */
     long oldestPending() {
         List<EventRow> pending = rows.stream()
                 .filter(row -> row.status() == Status.PENDING
+                        && row.id() <= of.id()
                         && row.shard() == of.shard()
                         && row.event().stream().equals(of.event().stream()))
                 .limit(LOOKED_AT)

@@ -51,19 +51,24 @@ final class SimulatedLeasedRead extends Statement<LeaseStore.Found> {
     protected LeaseStore.Found write(Tables tables, long now) {
         List<Delivery> sendable = new ArrayList<>();
         List<Delivery> barred = new ArrayList<>();
+        Set<String> barredStreams = new HashSet<>();
         Set<String> newStreams = new HashSet<>();
         RelayRow relay = seen.relays().get(me);
         if (relay != null && relay.leaseUntil() > now) {
             long endsNotBefore = now + SimulatedFeed.SEND_TIME.toNanos();
             for (EventRow row : found(endsNotBefore)) {
                 (isSendable(row, endsNotBefore) ? sendable : barred).add(delivery(row, now));
-                if (stream(row) == null) {
+                StreamRow stream = stream(row);
+                if (stream != null && stream.paused()) {
+                    barredStreams.add(row.event().stream());
+                }
+                if (stream == null) {
                     newStreams.add(row.event().stream());
                 }
             }
         }
         barred.forEach(each -> ledger.sometimes(Sometimes.BARRED_EVENT_GIVEN_BACK));
-        return new LeaseStore.Found(sendable, barred, newStreams);
+        return new LeaseStore.Found(sendable, barred, barredStreams, newStreams);
     }
 
     private Iterable<EventRow> found(long endsNotBefore) {

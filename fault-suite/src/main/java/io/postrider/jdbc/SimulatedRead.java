@@ -31,6 +31,7 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     private final long me;
     private final Ledger ledger;
     private Tables seen = new Tables();
+    private long seenAt;
 
     /** Each shard that is owned, and its place in the order in which they are read. */
     private final Map<Integer, Integer> mine = new HashMap<>();
@@ -48,6 +49,12 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     @Override
     protected void look(Tables snapshot, long now) {
         seen = snapshot;
+        seenAt = now;
+    }
+
+    /** When its snapshot was taken. */
+    long seenAt() {
+        return seenAt;
     }
 
     @Override

@@ -60,8 +60,8 @@ class LeasedIntakeTest {
             public void rung() {}
 
             @Override
-            public OptionalLong lessee(String stream) {
-                return intake.lessee();
+            public OptionalLong lessee(OutboxEvent event) {
+                return intake.lessee(event);
             }
 
             @Override
@@ -212,26 +212,71 @@ class LeasedIntakeTest {
     }
 
     @Test
+    void whatStoodBehindOthersIsGivenBackAndTheNextOfItsKeyAreNotLeasedForAWhile() {
+        database.event("s", "k");
+        append("k", "a");
+        append("j", "b");
+        intake.handOver(handed);
+        assertThat(types(intake.take(ALL))).containsExactly("b");
+        assertThat(passedOver).hasValue(1);
+        assertThat(database.column("SELECT event_type FROM outbox_event WHERE status = 'PENDING' ORDER BY id"))
+                .containsExactly("T", "a");
+        assertThat(intake.lessee(event("k", "c"))).isEmpty();
+        assertThat(intake.lessee(event("j", "d"))).isPresent();
+        ticker.set(Duration.ofSeconds(2).toNanos());
+        intake.take(ALL);
+        assertThat(intake.lessee(event("k", "c"))).isPresent();
+    }
+
+    @Test
+    void ofAStreamThatIsPausedNothingIsLeasedForAWhile() {
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at) VALUES ('s', 'default', now())");
+        append("k", "a");
+        intake.handOver(handed);
+        assertThat(types(intake.take(ALL))).isEmpty();
+        assertThat(database.column("SELECT status FROM outbox_event")).containsExactly("PENDING");
+        assertThat(intake.lessee(event("j", "b"))).isEmpty();
+        assertThat(intake.lessee(OutboxEvent.of("s", "T").build())).isEmpty();
+        assertThat(intake.lessee(OutboxEvent.of("other", "T").key("k").build())).isPresent();
+    }
+
+    @Test
+    void withTenThousandKeysBehindOthersNothingIsLeased() {
+        Detours detours = new Detours(ticker::get);
+        for (int i = 0; i <= 10_000; i++) {
+            assertThat(detours.isOn(event("another", "T"))).isFalse();
+            detours.begin(event("key-" + i, "T"));
+        }
+        assertThat(detours.isOn(event("another", "T"))).isTrue();
+        ticker.set(Duration.ofSeconds(2).toNanos());
+        detours.end();
+        assertThat(detours.isOn(event("another", "T"))).isFalse();
+    }
+
+    @Test
     void withTenThousandWaitingNothingMoreIsLeased() {
         append("k", "a");
         for (int i = 0; i < 9_999; i++) {
             intake.handOver(handed);
         }
-        assertThat(intake.lessee()).isPresent();
+        assertThat(intake.lessee(event("k", "a"))).isPresent();
         intake.handOver(handed);
-        assertThat(intake.lessee()).isEmpty();
+        assertThat(intake.lessee(event("k", "a"))).isEmpty();
     }
 
     @Test
     void aRelayThatIsNotSureOfItsPlaceLeasesNothing() {
-        assertThat(intake.lessee()).hasValue(relay.member());
+        assertThat(intake.lessee(event("k", "a"))).hasValue(relay.member());
         relay.ownership.renewed(-1);
-        assertThat(intake.lessee()).isEmpty();
+        assertThat(intake.lessee(event("k", "a"))).isEmpty();
     }
 
     private void append(String key, String type) {
-        outbox.transact(
-                tx -> tx.append(OutboxEvent.of("s", type).key(key).json("{}").build()));
+        outbox.transact(tx -> tx.append(event(key, type)));
+    }
+
+    private static OutboxEvent event(String key, String type) {
+        return OutboxEvent.of("s", type).key(key).json("{}").build();
     }
 
     private static List<String> types(Taken taken) {

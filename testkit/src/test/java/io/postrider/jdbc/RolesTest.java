@@ -282,6 +282,8 @@ class RolesTest {
                 "writer: SELECT outbox_history_drop(interval '0')",
                 "committer: SELECT payload FROM outbox_event",
                 "committer: SELECT headers FROM outbox_event",
+                "committer: SELECT status FROM outbox_event",
+                "committer: SELECT name FROM outbox_relay",
                 "committer: SELECT last_error_message FROM outbox_event",
                 "committer: UPDATE outbox_event SET status = 'DEAD'",
                 "committer: UPDATE outbox_event SET locked_by = NULL",

@@ -37,14 +37,11 @@ GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate
     ON outbox_event TO postrider_writer;
 GRANT SELECT (event_id) ON outbox_event TO postrider_writer;
 
--- Committers append events that a relay of their own process publishes at the commit: they lease what they insert, for
--- which they look at what is undelivered, but for what it says.
+-- Committers append events that a relay of their own process publishes at the commit: they lease what they insert.
 GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload, content_type, headers,
               occurred_at, max_attempts, due_at, status, holds, locked_by)
     ON outbox_event TO postrider_committer;
-GRANT SELECT (id, event_id, stream, event_key, shard, status, holds, due_at, locked_by)
-    ON outbox_event TO postrider_committer;
-GRANT SELECT ON outbox_relay, outbox_stream TO postrider_committer;
+GRANT SELECT (event_id) ON outbox_event TO postrider_committer;
 
 -- Relays deliver: they move rows from state to state and out of the table, and cannot change what an event says.
 GRANT SELECT, DELETE ON outbox_event TO postrider_relay;

@@ -76,14 +76,15 @@ public final class Ledger {
         }
     }
 
-    /** A relay has read it, and may send it while it owns its shard as it does now. */
-    public void took(Node node, OutboxEvent event, ShardRow claim) {
-        rights.took(node, of(event), claim);
+    /** A relay has read it, by a snapshot of then, and may send it while it owns its shard as it does now. */
+    public void took(Node node, OutboxEvent event, ShardRow claim, long seenAt) {
+        rights.took(node, of(event), claim, seenAt);
     }
 
-    /** A transaction inserts it with a lease. */
-    void leases(EventRow row) {
-        rights.leases(row);
+    /** Its lessee has more time to be answered. */
+    public void extended(EventRow row) {
+        world.count(Sometimes.LEASE_EXTENDED);
+        rights.extended(of(row.event()));
     }
 
     /** Its lessee leaves it to the owner of its shard. */

@@ -19,16 +19,13 @@ final class Transaction {
     final List<Draft> events;
     final Set<String> keys;
     final @Nullable Node node;
-    private final @Nullable Tables snapshot;
     private final List<EventRow> inserted = new ArrayList<>();
     private List<OptionalLong> lessees = List.of();
 
-    /** @param snapshot what it sees all the time; {@code null} under READ COMMITTED */
-    Transaction(List<Draft> events, Set<String> keys, @Nullable Node node, @Nullable Tables snapshot) {
+    Transaction(List<Draft> events, Set<String> keys, @Nullable Node node) {
         this.events = events;
         this.keys = keys;
         this.node = node;
-        this.snapshot = snapshot;
     }
 
     List<EventRow> inserted() {
@@ -47,24 +44,19 @@ final class Transaction {
     void askForLessees() {
         if (node != null) {
             lessees = events.stream()
-                    .map(draft -> node.bell().lessee(draft.stream))
+                    .map(draft -> node.bell().lessee(draft.event.buildStored()))
                     .toList();
         }
     }
 
     /** As JdbcOutbox.OnConnection.append. */
-    void insert(EventRow plain, World world, Tables latest, Ledger ledger) {
+    void insert(EventRow plain, World world, Ledger ledger) {
         OptionalLong lessee = node == null ? OptionalLong.empty() : lessees.get(inserted.size());
         EventRow row = plain;
         if (lessee.isPresent()) {
-            Tables seen = snapshot == null ? latest : snapshot;
-            row = new SimulatedAppend(seen, snapshot != null, inserted, world.mood.eventLease(), ledger)
-                    .insert(plain, lessee.getAsLong(), world.now());
+            row = new SimulatedAppend(world.mood.eventLease(), ledger).insert(plain, lessee.getAsLong(), world.now());
         }
         world.note(writer(), "inserts", row.id(), row.place(), row.status(), row.lockedBy());
-        if (row.lockedBy() != 0) {
-            ledger.leases(row);
-        }
         inserted.add(row);
     }
 

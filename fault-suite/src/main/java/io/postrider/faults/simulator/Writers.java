@@ -76,14 +76,7 @@ final class Writers {
             }
         }
         Node node = process();
-        boolean fixed = node != null && world.dice.chance(0.1);
-        Transaction transaction = new Transaction(events, keys, node, fixed ? database.tables() : null);
-        if (fixed) {
-            // It has seen something before it locks what it writes about.
-            world.schedule.in(world.dice.millis(0.1, 300), () -> lock(transaction));
-        } else {
-            lock(transaction);
-        }
+        lock(new Transaction(events, keys, node));
     }
 
     /** Where it is written: mostly in a process that publishes on commit, if there is one. */
@@ -120,7 +113,7 @@ final class Writers {
                     transaction.events.get(drawn).event().id(new UUID(0, id)).buildStored();
             ledger.drew(id, event);
             EventRow plain = new EventRow(id, event, shardOf(event), Status.PENDING, false, 0, 0, 0, 0);
-            transaction.insert(plain, world, database.tables(), ledger);
+            transaction.insert(plain, world, ledger);
             boolean last = drawn + 1 == transaction.events.size();
             world.schedule.in(last ? toTheEnd() : toTheNext(), () -> draw(transaction));
         }
