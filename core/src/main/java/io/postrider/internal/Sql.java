@@ -66,9 +66,10 @@ public final class Sql {
      * anti-join would be sorted before the LIMIT. All filters stand inside the LIMITs: what may not be sent must not fill
      * the window.
      *
-     * <p>Each LATERAL part is run once per shard and gives the rows of one key one after the other, and the parts follow
-     * each other with what may be older first. So the limits of rows and bytes can cut anywhere and leave no gap, and no
-     * sort is needed, which would copy every row once more.
+     * <p>Each LATERAL part is run once per shard that has such rows and gives the rows of one key one after the other, and
+     * the parts follow each other with what may be older first. So the limits of rows and bytes can cut anywhere and leave
+     * no gap, and no sort is needed, which would copy every row once more. Which shards have rows is found by steps through
+     * the index, so that a read of few rows costs no look at each of the 256 shards.
      */
     private static final String READ = """
             WITH RECURSIVE
@@ -79,44 +80,69 @@ public final class Sql {
                        clock_timestamp() AS now
             ),
             mine AS MATERIALIZED (
-                SELECT s.shard, s.epoch
+                SELECT s.shard, s.epoch, (s.shard - a.first_shard) & 255 AS turn
                 FROM asked a
                 JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
-                WHERE NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean
-                  AND EXISTS (SELECT FROM {relay} r WHERE r.id = a.me AND r.lease_until > a.now)
-                ORDER BY (s.shard - a.first_shard) & 255
-            ),
-            -- The streams that have pending rows, by one step in the index for each.
-            present (stream) AS (
-                (SELECT e.stream FROM {event} e WHERE e.status = 'PENDING' ORDER BY e.stream LIMIT 1)
-                UNION ALL
-                SELECT (SELECT e.stream FROM {event} e
-                        WHERE e.status = 'PENDING' AND e.stream > p.stream ORDER BY e.stream LIMIT 1)
-                FROM present p WHERE p.stream IS NOT NULL
+                WHERE NOT current_setting('transaction_read_only')::boolean
+                  -- Asked once, not for each shard.
+                  AND (SELECT count(*) FROM {relay} r CROSS JOIN asked a
+                       WHERE r.id = a.me AND r.lease_until > a.now AND NOT pg_is_in_recovery()) = 1
             ),
             barred AS MATERIALIZED (
                 SELECT unnest(a.without) AS stream FROM asked a
                 UNION ALL
                 SELECT st.stream FROM {stream} st, asked a WHERE st.relay_group <> a.relay_group OR st.paused_at IS NOT NULL
             ),
+            -- The first pending row of each stream and shard, by one step in the index for each; of a barred stream only one.
+            pending (stream, shard, id) AS (
+                (SELECT e.stream, e.shard, e.id FROM {event} e WHERE e.status = 'PENDING'
+                 ORDER BY e.stream, e.shard, e.id LIMIT 1)
+                UNION ALL
+                SELECT n.* FROM pending p CROSS JOIN LATERAL (
+                    SELECT e.stream, e.shard, e.id FROM {event} e
+                    WHERE e.status = 'PENDING' AND (e.stream, e.shard) > (p.stream,
+                          CASE WHEN p.stream IN (SELECT stream FROM barred) THEN 255::smallint ELSE p.shard END)
+                    ORDER BY e.stream, e.shard, e.id LIMIT 1) n
+            ),
+            -- When the first waiting row of each shard is due, in the same way.
+            waiting (shard, due_at) AS (
+                (SELECT e.shard, e.due_at FROM {event} e WHERE e.status = 'WAITING' ORDER BY e.shard, e.due_at LIMIT 1)
+                UNION ALL
+                SELECT n.* FROM waiting w CROSS JOIN LATERAL (
+                    SELECT e.shard, e.due_at FROM {event} e
+                    WHERE e.status = 'WAITING' AND e.shard > w.shard ORDER BY e.shard, e.due_at LIMIT 1) n
+            ),
+            due AS MATERIALIZED (
+                SELECT m.shard, m.epoch, m.turn, w.due_at
+                FROM waiting w JOIN mine m ON m.shard = w.shard
+                ORDER BY m.turn
+            ),
             open AS MATERIALIZED (
-                SELECT p.stream, st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
-                       coalesce(st.on_dead = 'SKIP', false) AS skips
-                FROM asked a CROSS JOIN present p LEFT JOIN {stream} st ON st.stream = p.stream
-                WHERE p.stream IS NOT NULL AND p.stream NOT IN (SELECT stream FROM barred)
+                SELECT p.stream, p.shard, p.id AS first, m.epoch, st.history IS DISTINCT FROM 'OFF' AS keeps_history,
+                       st.stream IS NULL AS new_stream, coalesce(st.on_dead = 'SKIP', false) AS skips
+                FROM asked a CROSS JOIN pending p JOIN mine m ON m.shard = p.shard
+                LEFT JOIN {stream} st ON st.stream = p.stream
+                WHERE p.stream NOT IN (SELECT stream FROM barred)
                   AND (a.only_stream IS NULL OR p.stream = a.only_stream)
                   AND (a.adopts OR st.stream IS NOT NULL)
+                ORDER BY m.turn
+            ),
+            holding (shard) AS (
+                (SELECT e.shard FROM {event} e WHERE e.holds ORDER BY e.shard LIMIT 1)
+                UNION ALL
+                SELECT n.* FROM holding h CROSS JOIN LATERAL (
+                    SELECT e.shard FROM {event} e WHERE e.holds AND e.shard > h.shard ORDER BY e.shard LIMIT 1) n
             ),
             held AS MATERIALIZED (
-                SELECT e.shard, e.stream, e.event_key, min(e.id) AS id
-                FROM {event} e
-                WHERE e.holds AND e.event_key IS NOT NULL AND e.shard IN (SELECT shard FROM mine)
-                GROUP BY e.shard, e.stream, e.event_key
+                SELECT e.* FROM holding h JOIN mine m ON m.shard = h.shard CROSS JOIN LATERAL (
+                    SELECT e.shard, e.stream, e.event_key, min(e.id) AS id FROM {event} e
+                    WHERE e.holds AND e.event_key IS NOT NULL AND e.shard = h.shard
+                    GROUP BY e.shard, e.stream, e.event_key) e
             ),
             candidate AS (
                 -- Arrived late, and older than what holds their key.
-                SELECT m.epoch, o.keeps_history, o.new_stream, o.skips, e.*
-                FROM held h JOIN mine m ON m.shard = h.shard JOIN open o ON o.stream = h.stream CROSS JOIN LATERAL (
+                SELECT o.epoch, o.keeps_history, o.new_stream, o.skips, e.*
+                FROM held h JOIN open o ON o.stream = h.stream AND o.shard = h.shard CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.locked_by
@@ -126,16 +152,14 @@ public final class Sql {
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                     ORDER BY e.id LIMIT ?) e
                 UNION ALL
-                SELECT m.epoch, e.keeps_history, e.new_stream, e.skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
-                           e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by
-                FROM mine m CROSS JOIN LATERAL (
+                SELECT d.epoch, e.*
+                FROM due d CROSS JOIN LATERAL (
                     SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
                            coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.locked_by
                     FROM {event} e CROSS JOIN asked a LEFT JOIN {stream} st ON st.stream = e.stream
-                    WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at <= (SELECT now FROM asked)
+                    WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at <= (SELECT now FROM asked)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                       AND e.stream NOT IN (SELECT stream FROM barred)
                       AND (a.only_stream IS NULL OR e.stream = a.only_stream)
@@ -150,15 +174,15 @@ public final class Sql {
                             AND p.id NOT IN (SELECT unnest(in_flight) FROM asked)
                             AND (p.stream, coalesce(p.event_key, '')) NOT IN (SELECT stream, event_key FROM held)))
                     ORDER BY e.due_at, e.id LIMIT ?) e
-                WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING')
+                WHERE d.due_at <= (SELECT now FROM asked)
                 UNION ALL
-                SELECT m.epoch, o.keeps_history, o.new_stream, o.skips, e.*
-                FROM mine m CROSS JOIN open o CROSS JOIN LATERAL (
+                SELECT o.epoch, o.keeps_history, o.new_stream, o.skips, e.*
+                FROM open o CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.locked_by
                     FROM {event} e
-                    WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = m.shard
+                    WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = o.shard AND e.id >= o.first
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                       AND (e.stream, coalesce(e.event_key, '')) NOT IN (SELECT stream, event_key FROM held)
                     ORDER BY e.id LIMIT ?) e
@@ -184,12 +208,11 @@ public final class Sql {
             SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                    NULL, NULL,
                    (SELECT array_agg(shard) FROM mine), (SELECT array_agg(DISTINCT shard) FROM held),
-                   (SELECT (extract(epoch FROM min(w.due_at) - (SELECT now FROM asked)) * 1000000)::bigint
-                    FROM mine m CROSS JOIN LATERAL (
+                   (SELECT (extract(epoch FROM min(CASE WHEN d.due_at > a.now THEN d.due_at ELSE (
                         SELECT e.due_at FROM {event} e
-                        WHERE e.status = 'WAITING' AND e.shard = m.shard AND e.due_at > (SELECT now FROM asked)
-                        ORDER BY e.due_at LIMIT 1) w
-                    WHERE EXISTS (SELECT FROM {event} WHERE status = 'WAITING')),
+                        WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
+                        ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
+                    FROM due d CROSS JOIN asked a),
                    current_setting('transaction_read_only')::boolean, NULL
             """;
 

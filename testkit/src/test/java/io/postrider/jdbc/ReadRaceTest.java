@@ -40,6 +40,32 @@ class ReadRaceTest {
     }
 
     @Test
+    void theFirstRowsOfEveryShardAndStreamAreFound() {
+        for (String stream : List.of("a", "m", "z")) {
+            database.execute("INSERT INTO outbox_event (stream, event_key, event_type) SELECT '" + stream
+                    + "', 'k' || n, 'T' FROM generate_series(1, 700) n");
+        }
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at) VALUES ('m', 'default', now())");
+        // Each holds its key, and is due to be tried again; what stands behind it is not.
+        database.execute("INSERT INTO outbox_event (stream, event_key, event_type) SELECT 'r', 'k' || n, 'Retried'"
+                + " FROM generate_series(1, 700) n; UPDATE outbox_event SET status = 'WAITING', holds = true"
+                + " WHERE stream = 'r'; INSERT INTO outbox_event (stream, event_key, event_type) SELECT 'r', 'k' || n,"
+                + " 'Behind' FROM generate_series(1, 700) n");
+        assertThat(database.number("SELECT count(DISTINCT shard) FROM outbox_event WHERE stream = 'r'"))
+                .isGreaterThan(200);
+        List<Long> sendable =
+                database
+                        .column("SELECT id FROM outbox_event WHERE stream IN ('a', 'z') OR event_type = 'Retried'")
+                        .stream()
+                        .map(Long::valueOf)
+                        .toList();
+        List<Delivery> found = owner.events
+                .read(Party.query(owner.ownership.all(), Set.of(), 5_000, 5_000, Long.MAX_VALUE))
+                .deliveries();
+        assertThat(Party.ids(found)).hasSize(2_100).containsExactlyInAnyOrderElementsOf(sendable);
+    }
+
+    @Test
     void nothingIsReadFromAShardWhoseEpochMoved() {
         database.event("s", "k");
         database.execute("UPDATE outbox_shard SET epoch = epoch + 1");
