@@ -91,6 +91,12 @@ class ArchitectureTest {
                 .that()
                 .doNotHaveFullyQualifiedName("io.postrider.relay.Courier")
                 .should()
+                .callMethod("io.postrider.relay.Lane", "send", "io.postrider.relay.Delivery")
+                .check(CORE);
+        noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName(Publisher.class.getName())
+                .should()
                 .callMethod(Publisher.class, "publish", OutboxEvent.class)
                 .check(CORE);
     }

@@ -54,6 +54,10 @@ final class EventStatements implements EventStore {
         this.suspects = new SuspectStatements(session, sql, settings, ownership);
     }
 
+    String relay() {
+        return relay;
+    }
+
     @Override
     public Found read(Query query) {
         return session.run("read events", connection -> {
@@ -300,6 +304,9 @@ final class EventStatements implements EventStore {
     }
 
     private static String status(Outcome.Failed outcome) {
+        if (outcome instanceof Outcome.Unknown) {
+            return "UNKNOWN";
+        }
         return outcome instanceof Outcome.Retry ? "WAITING" : "DEAD";
     }
 

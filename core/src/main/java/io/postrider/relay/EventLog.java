@@ -33,6 +33,11 @@ final class EventLog {
                         retry.delay().toMillis(),
                         retry.code(),
                         retry.message());
+            } else if (outcome instanceof Outcome.Unknown) {
+                log.warn(
+                        "Event may or may not have had its effect and waits until somebody has found out: {} {}",
+                        outcome.code(),
+                        outcome.message());
             } else {
                 log.error("Event is dead: {} {}", outcome.code(), outcome.message());
             }
