@@ -56,7 +56,8 @@ public final class OutboxEndpoint {
             String startedAt) {}
 
     /** One stream. */
-    public record StreamView(String stream, long pending, long dead, long unknown, double oldestPendingSeconds, boolean paused) {}
+    public record StreamView(
+            String stream, long pending, long dead, long unknown, double oldestPendingSeconds, boolean paused) {}
 
     /** One dead letter, without its payload. */
     public record DeadLetterView(
