@@ -55,8 +55,7 @@ final class KeysCommand implements Callable<Integer> {
             console.say(
                     keys.isEmpty()
                             ? "No key is held."
-                            : "RETRYING ones go on by themselves. For DEAD ones: postrider dead show EVENT; for UNKNOWN"
-                                    + " ones: postrider unknown list");
+                            : "RETRYING ones go on by themselves. For others: postrider dead show, postrider unknown list");
         }
         return Exit.DONE;
     }
