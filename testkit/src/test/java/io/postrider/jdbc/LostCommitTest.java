@@ -9,12 +9,14 @@ import io.postrider.handler.Handlers;
 import io.postrider.relay.Relay;
 import io.postrider.testkit.TcpProxy;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,22 +83,30 @@ class LostCommitTest {
 
     @Test
     void aHandlerWhoseCommitIsNeverAnsweredIsEndedByItsTimeoutAndTheTableIsAsked() {
-        Relay relay = handleOne(proxy::swallowReplies);
+        AtomicInteger connections = new AtomicInteger();
+        DataSource proxied = proxied();
+        Relay relay = handleOne(
+                proxy::swallowReplies, () -> connections.getAndIncrement() == 0 ? proxied : database.dataSource());
         try (relay) {
-            await().until(() -> database.number("SELECT count(*) FROM outbox_event") == 0);
-            proxy.pass();
-            await().until(() -> relay.inFlight() == 0);
+            await().until(() -> relay.publishedCount() == 1);
         }
         assertThat(calls).hasValue(1);
+        assertThat(connections).as("one for the handler, one to look").hasValue(2);
         assertThat(database.number("SELECT count(*) FROM effect")).isEqualTo(1);
     }
 
     /** @param atFirstCommit run right before the first COMMIT of a handler is sent */
     private Relay handleOne(Runnable atFirstCommit) {
-        DataSource throughProxy = committing(proxied(), atFirstCommit);
+        DataSource proxied = proxied();
+        return handleOne(atFirstCommit, () -> proxied);
+    }
+
+    /** @param sources asked for each connection of a handler */
+    private Relay handleOne(Runnable atFirstCommit, Supplier<DataSource> sources) {
+        DataSource throughProxy = committing(sources, atFirstCommit);
         Handlers handlers = Handlers.builder()
                 .on("s", "T")
-                .within(Duration.ofSeconds(3))
+                .within(Duration.ofSeconds(1))
                 .settle(SameTransaction.of(throughProxy).run(payload -> payload, (payload, tx) -> {
                     calls.incrementAndGet();
                     insert(tx);
@@ -128,41 +138,35 @@ class LostCommitTest {
         return source;
     }
 
-    private static DataSource committing(DataSource source, Runnable atFirstCommit) {
+    private static DataSource committing(Supplier<DataSource> sources, Runnable atFirstCommit) {
         AtomicInteger commits = new AtomicInteger();
-        return proxy(
-                DataSource.class,
-                source,
-                (name, result) -> {
-                    if (!(result instanceof Connection connection)) {
-                        return result;
-                    }
-                    return proxy(Connection.class, connection, (called, value) -> value, called -> {
-                        if (called.equals("commit") && commits.getAndIncrement() == 0) {
-                            atFirstCommit.run();
-                        }
-                    });
-                },
-                called -> {});
+        return proxy(DataSource.class, (method, args) -> {
+            Connection connection = (Connection) call(sources.get(), method, args);
+            return proxy(Connection.class, (called, with) -> {
+                if (called.getName().equals("commit") && commits.getAndIncrement() == 0) {
+                    atFirstCommit.run();
+                }
+                return call(connection, called, with);
+            });
+        });
     }
 
-    private interface After {
-        Object of(String name, Object result);
+    private interface Call {
+        Object of(Method method, Object[] args) throws Throwable;
     }
 
-    private interface Before {
-        void call(String name);
-    }
-
-    private static <T> T proxy(Class<T> type, T target, After after, Before before) {
+    private static <T> T proxy(Class<T> type, Call call) {
         return type.cast(Proxy.newProxyInstance(
-                LostCommitTest.class.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
-                    before.call(method.getName());
-                    try {
-                        return after.of(method.getName(), method.invoke(target, args));
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                }));
+                LostCommitTest.class.getClassLoader(),
+                new Class<?>[] {type},
+                (self, method, args) -> call.of(method, args)));
+    }
+
+    private static Object call(Object target, Method method, Object[] args) throws Throwable {
+        try {
+            return method.invoke(target, args);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 }
