@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.handler.Context;
 import io.postrider.handler.Decoder;
 import io.postrider.handler.Handled;
+import io.postrider.handler.Message;
 import io.postrider.handler.Route;
 import io.postrider.handler.SettlingHandler;
 import io.postrider.relay.Delivery;
@@ -88,17 +89,17 @@ public final class SameTransaction {
      *
      * @param most 2 to 500
      */
-    public <T> SettlingHandler batches(int most, Decoder<T> decoder, Work<List<T>> work) {
+    public <T> SettlingHandler batches(int most, Decoder<T> decoder, Work<List<Message<T>>> work) {
         if (most < 2 || most > MOST) {
             throw new IllegalArgumentException("A batch has 2 to " + MOST + " events, not " + most + ".");
         }
         Objects.requireNonNull(decoder, "decoder");
         Objects.requireNonNull(work, "work");
-        return new Transacted<List<T>>(
+        return new Transacted<List<Message<T>>>(
                 transactions,
                 most,
                 deliveries -> deliveries.stream()
-                        .map(delivery -> Route.decoded(delivery, decoder))
+                        .map(delivery -> new Message<>(Route.decoded(delivery, decoder), delivery.event()))
                         .toList(),
                 (messages, tx) -> {
                     work.in(messages, tx);

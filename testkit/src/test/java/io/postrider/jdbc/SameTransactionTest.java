@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.postrider.OutboxEvent;
 import io.postrider.handler.Handled;
 import io.postrider.handler.Handlers;
+import io.postrider.handler.Message;
 import io.postrider.handler.SettlingHandler;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.DestinationDownException;
@@ -274,12 +275,13 @@ class SameTransactionTest {
         handlers = Handlers.builder()
                 .concurrency(1)
                 .otherwise()
-                .settle(once.batches(100, SameTransactionTest::text, (texts, tx) -> {
-                    for (String text : texts) {
-                        book(text, tx);
-                    }
-                    if (texts.contains("77")) {
-                        throw new IllegalStateException("77");
+                .settle(once.batches(100, SameTransactionTest::text, (messages, tx) -> {
+                    for (Message<String> each : messages) {
+                        assertThat(each.event().key()).contains("k" + each.body());
+                        book(each.body(), tx);
+                        if (each.body().equals("77")) {
+                            throw new IllegalStateException("77");
+                        }
                     }
                 }))
                 .build();
