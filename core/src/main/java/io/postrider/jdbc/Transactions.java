@@ -141,9 +141,14 @@ final class Transactions {
         }
     }
 
+    /** Not once it has been given back: it may be somebody else's then. */
     private static void abort(Connection connection) {
         try {
-            connection.abort(Runnable::run);
+            synchronized (connection) {
+                if (!connection.isClosed()) {
+                    connection.abort(Runnable::run);
+                }
+            }
         } catch (SQLException e) {
             log.debug("A connection could not be ended", e);
         }
@@ -159,7 +164,9 @@ final class Transactions {
 
     private static void giveBack(Connection connection) {
         try {
-            connection.close();
+            synchronized (connection) {
+                connection.close();
+            }
         } catch (SQLException e) {
             log.debug("A connection could not be closed; its transaction had ended before", e);
         }

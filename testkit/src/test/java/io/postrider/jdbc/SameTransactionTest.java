@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.postrider.OutboxEvent;
+import io.postrider.handler.Context;
 import io.postrider.handler.Handled;
 import io.postrider.handler.Handlers;
 import io.postrider.handler.Message;
@@ -298,6 +299,23 @@ class SameTransactionTest {
                 .isGreaterThan(50);
         assertThatThrownBy(() -> once.batches(501, SameTransactionTest::text, (texts, tx) -> {}))
                 .hasMessage("A batch has 2 to 500 events, not 501.");
+    }
+
+    @Test
+    void aBatchOfWhichOneIsGoneIsRolledBack() {
+        long kept = database.event("s", "k");
+        long gone = database.event("s", "l");
+        List<Delivery> taken = owner.read();
+        database.execute("DELETE FROM outbox_event WHERE id = " + gone);
+        SettlingHandler batch = once.batches(10, SameTransactionTest::text, (messages, tx) -> {
+            for (Message<String> each : messages) {
+                book(each.body(), tx);
+            }
+        });
+        assertThatThrownBy(() -> batch.handle(taken, Context.of(taken.get(0).event())))
+                .isInstanceOf(NotSentException.class);
+        assertThat(effects()).isEmpty();
+        assertThat(owner.readIds()).containsExactly(kept);
     }
 
     private void append(int count) {
