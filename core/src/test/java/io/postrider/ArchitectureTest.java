@@ -31,9 +31,10 @@ class ArchitectureTest {
             "internal", Set.of("", "table"),
             "table", Set.of(""),
             "relay", Set.of("", "internal"),
+            "handler", Set.of("", "internal", "relay"),
             "inbox", Set.of(""),
             "ops", Set.of("", "internal", "table"),
-            "jdbc", Set.of("", "internal", "table", "relay", "inbox", "ops"));
+            "jdbc", Set.of("", "internal", "table", "relay", "handler", "inbox", "ops"));
 
     private static final Pattern EMPTY_NAME =
             Pattern.compile("(Abstract|Default|Base)[A-Z].*|I[A-Z][a-z].*|.*(Impl|Manager|Helper|Utils?|Processor)");
@@ -63,10 +64,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void theEngineAndTheInboxKnowNoDatabase() {
+    void theEngineTheHandlersAndTheInboxKnowNoDatabase() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.postrider.relay..", "io.postrider.inbox..")
+                .resideInAnyPackage("io.postrider.relay..", "io.postrider.handler..", "io.postrider.inbox..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.sql..", "javax.sql..")
@@ -77,7 +78,7 @@ class ArchitectureTest {
     void theClockOnTheWallDecidesNothing() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.postrider.relay..", "io.postrider.jdbc..")
+                .resideInAnyPackage("io.postrider.relay..", "io.postrider.handler..", "io.postrider.jdbc..")
                 .should()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()
@@ -90,6 +91,12 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .doNotHaveFullyQualifiedName("io.postrider.relay.Courier")
+                .should()
+                .callMethod("io.postrider.relay.Lane", "send", "io.postrider.relay.Delivery")
+                .check(CORE);
+        noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName(Publisher.class.getName())
                 .should()
                 .callMethod(Publisher.class, "publish", OutboxEvent.class)
                 .check(CORE);

@@ -41,7 +41,7 @@ final class KeysCommand implements Callable<Integer> {
                 .loose("stream", HeldKeys.HeldKey::stream)
                 .loose("key", HeldKeys.HeldKey::key)
                 .firm("heldBy", HeldKeys.HeldKey::eventId)
-                .firm("state", each -> each.dead() ? "DEAD" : "RETRYING")
+                .firm("state", HeldKeys.HeldKey::state)
                 .firm("behind", HeldKeys.HeldKey::behind, each -> Shown.of(each.behind()) + (each.more() ? "+" : ""))
                 .hidden("more", HeldKeys.HeldKey::more)
                 .hidden("type", HeldKeys.HeldKey::type)
@@ -55,7 +55,7 @@ final class KeysCommand implements Callable<Integer> {
             console.say(
                     keys.isEmpty()
                             ? "No key is held."
-                            : "RETRYING ones go on by themselves. For DEAD ones: postrider dead show EVENT");
+                            : "RETRYING ones go on by themselves. For others: postrider dead show, postrider unknown list");
         }
         return Exit.DONE;
     }

@@ -35,6 +35,7 @@ final class Postrider {
         COMMANDS.put("relays", RelaysCommand.class);
         COMMANDS.put("keys", KeysCommand.class);
         COMMANDS.put("dead", DeadCommand.class);
+        COMMANDS.put("unknown", UnknownCommand.class);
         COMMANDS.put("streams", StreamsCommand.class);
         COMMANDS.put("events", EventsCommand.class);
         COMMANDS.put("tail", TailCommand.class);

@@ -97,6 +97,7 @@ final class StatusCommand implements Callable<Integer> {
                 .count("leased", Backlog.Stream::leased, countTo)
                 .count("heldKeys", Backlog.Stream::heldKeys, countTo)
                 .count("dead", Backlog.Stream::dead, countTo)
+                .count("unknown", Backlog.Stream::unknown, countTo)
                 .firm("oldest", Backlog.Stream::oldest)
                 .firm("paused", each -> each.pause().isPresent())
                 .hidden("pausedBy", each -> each.pause().map(Backlog.Pause::by))

@@ -38,6 +38,28 @@ class ChangingTest {
         assertThat(shell.audit()).containsExactly("kim " + command + " orders fixed");
     }
 
+    @ParameterizedTest
+    @CsvSource({"done, settled, gone", "retry, to be tried again, PENDING f", "dead, dead, DEAD t"})
+    void oneUnknownEventIsDecidedAndTheAuditTellsByWhom(String command, String done, String then) {
+        String event = shell.event("orders", "k1", "status = 'UNKNOWN', holds = true, last_error_code = 'CUT'");
+        String dead = shell.dead("orders", "k2");
+        assertThat(shell.type("unknown", "list").out()).contains(event).doesNotContain(dead);
+        assertThat(shell.type("unknown", "list", "--older-than", "3600").out()).contains("No unknown events.");
+        assertThat(shell.type("dead", "list").out()).contains(dead).doesNotContain(event);
+        String[] words = command.equals("dead")
+                ? new String[] {"unknown", command, event, dead, "--code", "LOST", "--message", "no"}
+                : new String[] {"unknown", command, event, dead};
+        Result result = shell.sign(words);
+        assertThat(result.err()).contains("event " + dead + " is not unknown.").hasLineCount(1);
+        assertThat(result.code()).isZero();
+        assertThat(result.out()).isEqualTo("1 " + done + ".\n");
+        assertThat(shell.column("SELECT coalesce((SELECT status || ' ' || left(holds::text, 1) FROM outbox_event"
+                        + " WHERE event_id = '" + event + "'), 'gone')"))
+                .containsExactly(then);
+        assertThat(shell.audit()).containsExactly("kim " + command + " orders fixed");
+        assertThat(shell.sign(words).code()).isEqualTo(3);
+    }
+
     @Test
     void allThatMatchAreShownFirstAndThenRequeued() {
         shell.dead("orders", "k1");
@@ -59,6 +81,7 @@ class ChangingTest {
         for (String[] command : new String[][] {
             {"dead", "requeue", event},
             {"dead", "discard", "--all", "--as", "kim"},
+            {"unknown", "done", event},
             {"dead", "edit", event, "--payload", "x", "--reason", "r"},
             {"streams", "pause", "orders", "--as", " ", "--reason", "r"}
         }) {

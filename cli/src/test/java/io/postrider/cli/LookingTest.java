@@ -28,7 +28,7 @@ class LookingTest {
                 + " VALUES ('orders', 'default', now(), 'sam', 'broker moves')");
         Result result = shell.type("status");
         assertThat(result.code()).isZero();
-        assertThat(result.lines().get(1)).matches("orders +default +2 +0 +0 +0 +1 +1 +\\d+s +yes");
+        assertThat(result.lines().get(1)).matches("orders +default +2 +0 +0 +0 +1 +1 +0 +\\d+s +yes");
         assertThat(result.out()).contains("No relay is running").contains("by sam: broker moves");
         assertThat(result.err()).isEmpty();
     }

@@ -14,6 +14,7 @@ public final class LeaseSql {
     public final String append;
     public final String read;
     public final String extend;
+    public final String unknown;
     public final String release;
     public final String releaseAllBut;
     public final String isReadOnly = "SELECT current_setting('transaction_read_only')::boolean";
@@ -22,12 +23,14 @@ public final class LeaseSql {
         append = with(tables, APPEND);
         read = with(tables, READ);
         extend = with(tables, EXTEND);
+        unknown = with(tables, UNKNOWN);
         release = with(tables, RELEASE) + " AND e.id = ANY (?::bigint[])";
         releaseAllBut = with(tables, RELEASE) + " AND e.id <> ALL (?::bigint[])";
     }
 
     private static String with(TableNames tables, String template) {
         return template.replace("{event}", tables.event())
+                .replace("{attempt}", tables.attempt())
                 .replace("{relay}", tables.relay())
                 .replace("{stream}", tables.stream());
     }
@@ -105,6 +108,36 @@ public final class LeaseSql {
             UPDATE {event} e SET due_at = clock_timestamp() + ?::bigint * interval '1 microsecond'
             WHERE e.status = 'WAITING' AND e.locked_by = ? AND e.due_at > clock_timestamp() AND e.id = ANY (?::bigint[])
             RETURNING e.id
+            """;
+
+    /**
+     * The one verdict that a lessee writes itself: what was given back would be sent once more. As in all verdicts the
+     * attempt is counted, and the key is held.
+     */
+    private static final String UNKNOWN = """
+            WITH given AS (
+                SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[], ?::text[], ?::text[])
+                    AS given (id, event_id, revision, code, message)
+            ),
+            locked AS MATERIALIZED (
+                SELECT e.id FROM {event} e JOIN given g ON g.id = e.id ORDER BY e.id FOR UPDATE OF e
+            ),
+            changed AS (
+                UPDATE {event} e
+                SET status = 'UNKNOWN', holds = e.event_key IS NOT NULL, revision = e.revision + 1,
+                    due_at = clock_timestamp(), locked_by = NULL, attempt_count = e.attempt_count + 1,
+                    last_attempt_at = clock_timestamp(), last_error_code = g.code, last_error_message = g.message,
+                    updated_at = clock_timestamp()
+                FROM given g JOIN locked l ON l.id = g.id
+                WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
+                  AND e.locked_by = ? AND e.due_at > clock_timestamp()
+                RETURNING e.id, e.event_id, g.code, g.message
+            ),
+            remembered AS (
+                INSERT INTO {attempt} (event_row, event_id, attempted_at, relay, error_code, error_message)
+                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c
+            )
+            SELECT c.id FROM changed c
             """;
 
     /** What they say is not changed, so neither is their revision: who has sent one meanwhile may still settle it. */

@@ -55,7 +55,7 @@ public final class OperatorSql {
                    e.status, e.holds, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
                    e.last_attempt_at
             FROM {event} e
-            WHERE e.status IN ('DEAD', 'UNKNOWN') AND e.id > ?
+            WHERE e.status = 'DEAD' AND e.id > ?
               AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_key = ?)
               AND (?::text IS NULL OR e.event_type = ?) AND (?::text IS NULL OR e.last_error_code = ?)
               AND (?::uuid IS NULL OR e.event_id = ?)
@@ -68,7 +68,7 @@ public final class OperatorSql {
 
     private static final String CONTENT = """
             SELECT e.payload, e.content_type, e.headers::text FROM {event} e
-            WHERE e.id = ? AND e.event_id = ? AND e.revision = ? AND e.status IN ('DEAD', 'UNKNOWN')
+            WHERE e.id = ? AND e.event_id = ? AND e.revision = ? AND e.status = 'DEAD'
             """;
 
     /** As it was on the day it was appended, but for its revision: it goes before all later events of its key. */
@@ -84,7 +84,7 @@ public final class OperatorSql {
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
-                  AND e.status IN ('DEAD', 'UNKNOWN')
+                  AND e.status = 'DEAD'
                 RETURNING e.event_id, e.stream
             )
             INSERT INTO {audit} (who, action, stream, event_id, reason)
@@ -112,7 +112,7 @@ public final class OperatorSql {
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN before b ON b.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
-                  AND e.status IN ('DEAD', 'UNKNOWN')
+                  AND e.status = 'DEAD'
                 RETURNING e.event_id, e.stream, concat(
                     ' [payload sha256 ', coalesce(encode(sha256(b.payload), 'hex'), 'none'),
                     ' -> ', coalesce(encode(sha256(e.payload), 'hex'), 'none'),
@@ -130,7 +130,7 @@ public final class OperatorSql {
             gone AS (
                 DELETE FROM {event} e USING given g, locked l
                 WHERE l.id = g.id AND e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
-                  AND e.status IN ('DEAD', 'UNKNOWN')
+                  AND e.status = 'DEAD'
                 RETURNING e.*
             ),
             kept AS (
@@ -155,7 +155,7 @@ public final class OperatorSql {
                 UPDATE {event} e SET holds = false, revision = e.revision + 1, updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
-                  AND e.status IN ('DEAD', 'UNKNOWN') AND e.holds
+                  AND e.status = 'DEAD' AND e.holds
                 RETURNING e.event_id, e.stream
             )
             INSERT INTO {audit} (who, action, stream, event_id, reason)

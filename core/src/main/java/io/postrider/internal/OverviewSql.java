@@ -85,7 +85,7 @@ public final class OverviewSql {
                 UNION SELECT stream FROM waits UNION SELECT stream FROM holds UNION SELECT stream FROM {stream}
             )
             SELECT n.stream, st.relay_group, p.rows, coalesce(w.retrying, 0), coalesce(w.delayed, 0),
-                   coalesce(w.leased, 0), coalesce(h.keys, 0), d.rows,
+                   coalesce(w.leased, 0), coalesce(h.keys, 0), d.rows, u.rows,
                    extract(epoch FROM a.now - least(o.created_at, w.oldest)), st.paused_at, st.paused_by, st.pause_reason
             FROM named n CROSS JOIN asked a
             LEFT JOIN {stream} st ON st.stream = n.stream
@@ -97,7 +97,11 @@ public final class OverviewSql {
             CROSS JOIN LATERAL (
                 SELECT count(*) AS rows FROM (
                     SELECT FROM {event} e
-                    WHERE e.status IN ('DEAD', 'UNKNOWN') AND e.stream = n.stream LIMIT a.bound) counted) d
+                    WHERE e.status = 'DEAD' AND e.stream = n.stream LIMIT a.bound) counted) d
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS rows FROM (
+                    SELECT FROM {event} e
+                    WHERE e.status = 'UNKNOWN' AND e.stream = n.stream LIMIT a.bound) counted) u
             LEFT JOIN LATERAL (
                 SELECT e.created_at FROM {event} e
                 WHERE p.rows > 0 AND e.id = (
@@ -147,7 +151,7 @@ public final class OverviewSql {
 
     private static final String STATE = """
             SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type,
-                   CASE WHEN e.status IN ('DEAD', 'UNKNOWN') THEN 'DEAD'
+                   CASE WHEN e.status IN ('DEAD', 'UNKNOWN') THEN e.status
                         WHEN e.locked_by IS NOT NULL AND e.due_at > clock_timestamp() THEN 'LEASED'
                         WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'RETRYING'
                         WHEN e.status = 'WAITING' THEN 'DELAYED' ELSE 'PENDING' END AS state,

@@ -18,6 +18,7 @@ public final class Sql {
     public final String settle;
     public final String settleWithHistory;
     public final String settleWithOverflow;
+    public final String unsettled;
     public final String verdict;
     public final String register;
     public final String declare;
@@ -32,6 +33,7 @@ public final class Sql {
         settle = with(tables, SETTLE);
         settleWithHistory = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.history());
         settleWithOverflow = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.historyOverflow());
+        unsettled = with(tables, UNSETTLED);
         verdict = with(tables, VERDICT);
         register = with(tables, REGISTER);
         declare = with(tables, DECLARE);
@@ -259,6 +261,15 @@ public final class Sql {
                    st.history IS DISTINCT FROM 'NO_PAYLOAD', g.content_type, g.headers, g.occurred_at, g.attempt_count,
                    g.last_error_code, g.last_error_message, g.created_at, 'PUBLISHED', clock_timestamp(), ?
             FROM gone g LEFT JOIN {stream} st ON st.stream = g.stream
+            """;
+
+    /**
+     * What is left of those that somebody may have settled. The lock waits for the end of a transaction whose COMMIT is still
+     * on its way; without it the rows would be seen as before.
+     */
+    private static final String UNSETTLED = """
+            SELECT e.id FROM {event} e
+            WHERE (e.id, e.event_id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[])) ORDER BY e.id FOR UPDATE
             """;
 
     /**

@@ -48,6 +48,10 @@ final class Appending {
         return new Appending(tables, maxPayload, lease);
     }
 
+    TableNames tables() {
+        return tables;
+    }
+
     void check(Collection<OutboxEvent> events) {
         events.forEach(event -> EventRules.checkPayload(event, maxPayload));
     }

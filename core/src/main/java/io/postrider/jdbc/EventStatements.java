@@ -36,7 +36,7 @@ final class EventStatements implements EventStore {
     private static final Logger log = LoggerFactory.getLogger(EventStatements.class);
     private static final String GAP_HEADER = "postrider-gap";
     /** check_violation: also what PostgreSQL answers when a row fits no partition. */
-    private static final String NO_PARTITION = "23514";
+    static final String NO_PARTITION = "23514";
 
     private final Session session;
     private final Sql sql;
@@ -52,6 +52,10 @@ final class EventStatements implements EventStore {
         this.relay = relay;
         this.ownership = ownership;
         this.suspects = new SuspectStatements(session, sql, settings, ownership);
+    }
+
+    String relay() {
+        return relay;
     }
 
     @Override
@@ -105,24 +109,32 @@ final class EventStatements implements EventStore {
     }
 
     private void settle(String statementText, List<Delivery> deliveries, boolean history) {
-        int gone = session.run("settle events", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(statementText)) {
-                Array ids = array(connection, "int8", of(deliveries, Delivery::id));
-                statement.setArray(1, ids);
-                statement.setArray(2, ids);
-                statement.setArray(
-                        3,
-                        array(connection, "uuid", of(deliveries, d -> d.event().id())));
-                statement.setArray(4, array(connection, "int4", of(deliveries, Delivery::revision)));
-                if (history) {
-                    statement.setString(5, relay);
-                }
-                return statement.executeUpdate();
-            }
-        });
+        int gone = session.run(
+                "settle events", connection -> settle(connection, statementText, deliveries, history ? relay : null));
         if (gone < deliveries.size()) {
             log.debug(
                     "{} of {} delivered events had been settled or changed by others", deliveries.size() - gone, gone);
+        }
+    }
+
+    /**
+     * Runs a statement that settles, in whatever transaction is open; returns how many were as they were sent.
+     *
+     * @param by who settles, for the history; {@code null}: the statement keeps none
+     */
+    static int settle(Connection connection, String text, List<Delivery> deliveries, @Nullable String by)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(text)) {
+            Array ids = array(connection, "int8", of(deliveries, Delivery::id));
+            statement.setArray(1, ids);
+            statement.setArray(2, ids);
+            statement.setArray(
+                    3, array(connection, "uuid", of(deliveries, d -> d.event().id())));
+            statement.setArray(4, array(connection, "int4", of(deliveries, Delivery::revision)));
+            if (by != null) {
+                statement.setString(5, by);
+            }
+            return statement.executeUpdate();
         }
     }
 
@@ -300,6 +312,9 @@ final class EventStatements implements EventStore {
     }
 
     private static String status(Outcome.Failed outcome) {
+        if (outcome instanceof Outcome.Unknown) {
+            return "UNKNOWN";
+        }
         return outcome instanceof Outcome.Retry ? "WAITING" : "DEAD";
     }
 

@@ -88,6 +88,14 @@ public final class JdbcOutbox {
         return new JdbcOutbox(dataSource, bell, appending.withLease(lease));
     }
 
+    DataSource dataSource() {
+        return dataSource;
+    }
+
+    TableNames tables() {
+        return appending.tables();
+    }
+
     /** Rung after each commit; give it to the relay of the same process. */
     public Bell bell() {
         return bell;

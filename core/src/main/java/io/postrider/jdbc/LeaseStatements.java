@@ -3,6 +3,8 @@ package io.postrider.jdbc;
 
 import io.postrider.internal.LeaseSql;
 import io.postrider.relay.Delivery;
+import io.postrider.relay.Verdict;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /** The statements of the loop that sends events at their commit, over its own connection. For one thread. */
@@ -100,6 +103,64 @@ final class LeaseStatements implements LeaseStore {
     @Override
     public void settle(List<Delivery> published) {
         events.settle(published);
+    }
+
+    @Override
+    public Set<Long> unknown(List<Verdict> verdicts) {
+        return session.run("write verdicts", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.unknown)) {
+                statement.setArray(
+                        1,
+                        array(
+                                connection,
+                                "int8",
+                                verdicts,
+                                each -> each.delivery().id()));
+                statement.setArray(
+                        2,
+                        array(
+                                connection,
+                                "uuid",
+                                verdicts,
+                                each -> each.delivery().event().id()));
+                statement.setArray(
+                        3,
+                        array(
+                                connection,
+                                "int4",
+                                verdicts,
+                                each -> each.delivery().revision()));
+                statement.setArray(
+                        4,
+                        array(
+                                connection,
+                                "text",
+                                verdicts,
+                                each -> each.outcome().code()));
+                statement.setArray(
+                        5,
+                        array(
+                                connection,
+                                "text",
+                                verdicts,
+                                each -> each.outcome().message()));
+                statement.setLong(6, ownership.member());
+                statement.setString(7, events.relay());
+                try (ResultSet rows = statement.executeQuery()) {
+                    Set<Long> written = new HashSet<>();
+                    while (rows.next()) {
+                        written.add(rows.getLong(1));
+                    }
+                    return written;
+                }
+            }
+        });
+    }
+
+    private static Array array(Connection connection, String type, List<Verdict> verdicts, Function<Verdict, ?> part)
+            throws SQLException {
+        return EventStatements.array(
+                connection, type, verdicts.stream().map(part).toList());
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
+import io.postrider.relay.Verdict;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,9 @@ interface LeaseStore extends AutoCloseable {
      * ticker this is due again.
      */
     Map<Long, Long> extend(Collection<Long> ids);
+
+    /** Notes of these that their outcome is unknown, if they are as they were sent and their leases have not run out. */
+    Set<Long> unknown(List<Verdict> verdicts);
 
     /** Leaves these to the owners of their shards, unless they have come to them already. */
     void release(Collection<Long> ids);

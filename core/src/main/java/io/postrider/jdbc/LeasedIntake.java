@@ -7,6 +7,7 @@ import io.postrider.relay.CommitIntake;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
+import io.postrider.relay.Outcome;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.util.ArrayDeque;
@@ -207,12 +208,29 @@ final class LeasedIntake implements CommitIntake {
         published.forEach(this::gave);
     }
 
-    /** Gives them back: whoever owns their shard tries once more, and judges. */
+    @Override
+    public void settled(List<Delivery> gone) {
+        settled.add(gone.size());
+        gone.forEach(this::gave);
+    }
+
+    /**
+     * Gives them back: whoever owns their shard tries once more, and judges. Except for what must not be tried once more:
+     * that is written here.
+     */
     @Override
     public List<Verdict> verdict(List<Verdict> verdicts) {
+        List<Verdict> unknown = verdicts.stream()
+                .filter(verdict -> verdict.outcome() instanceof Outcome.Unknown)
+                .toList();
+        Set<Long> written = unknown.isEmpty() ? Set.of() : leases.unknown(unknown);
+        List<Verdict> done = unknown.stream()
+                .filter(verdict -> written.contains(verdict.delivery().id()))
+                .toList();
+        done.forEach(verdict -> gave(verdict.delivery()));
         release(verdicts.stream().map(Verdict::delivery).toList());
         writeReturns();
-        return List.of();
+        return done;
     }
 
     @Override

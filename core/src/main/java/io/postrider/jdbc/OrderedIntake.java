@@ -175,6 +175,11 @@ final class OrderedIntake implements Intake {
     }
 
     @Override
+    public void settled(List<Delivery> gone) {
+        gone.forEach(this::gave);
+    }
+
+    @Override
     public List<Verdict> verdict(List<Verdict> verdicts) {
         EventStore.Judged judged = events.verdict(verdicts);
         for (Verdict verdict : verdicts) {

@@ -57,7 +57,8 @@ public final class Backlog {
      * @param leased left to the process that wrote it, for a moment
      * @param heldKeys keys of which nothing goes before a failed event does
      * @param dead not tried again unless a person says so
-     * @param oldest for how long the oldest one has been waiting that is neither dead nor delayed
+     * @param unknown may or may not have had their effect; not tried again until somebody has found out
+     * @param oldest for how long the oldest one has been waiting that is neither dead nor unknown nor delayed
      */
     public record Stream(
             String name,
@@ -68,6 +69,7 @@ public final class Backlog {
             long leased,
             long heldKeys,
             long dead,
+            long unknown,
             Optional<Duration> oldest,
             Optional<Pause> pause) {}
 
@@ -80,13 +82,13 @@ public final class Backlog {
     }
 
     private static Stream stream(ResultSet row) throws SQLException {
-        Optional<Instant> since = Rows.maybeTime(row, 10);
+        Optional<Instant> since = Rows.maybeTime(row, 11);
         Optional<Pause> pause = Optional.empty();
         if (since.isPresent()) {
             pause = Optional.of(new Pause(
                     since.get(),
-                    Rows.maybeText(row, 11).orElse("?"),
-                    Rows.maybeText(row, 12).orElse("")));
+                    Rows.maybeText(row, 12).orElse("?"),
+                    Rows.maybeText(row, 13).orElse("")));
         }
         return new Stream(
                 row.getString(1),
@@ -97,7 +99,8 @@ public final class Backlog {
                 row.getLong(6),
                 row.getLong(7),
                 row.getLong(8),
-                Rows.maybeSeconds(row, 9),
+                row.getLong(9),
+                Rows.maybeSeconds(row, 10),
                 pause);
     }
 }

@@ -191,6 +191,12 @@ public final class Checkup {
             String what = name + " has " + stream.dead() + (stream.dead() >= 1000 ? " or more" : "") + " dead letters";
             found.add(new Finding("dead", Level.WARNING, what, "Run: postrider dead list --stream " + stream.name()));
         }
+        if (stream.unknown() > 0) {
+            String what = name + " has " + stream.unknown() + (stream.unknown() >= 1000 ? " or more" : "")
+                    + " events that may or may not have had their effect";
+            found.add(new Finding(
+                    "unknown", Level.WARNING, what, "Run: postrider unknown list --stream " + stream.name()));
+        }
         if (stream.pause().isPresent()) {
             String what = name + " is paused by " + stream.pause().get().by() + ": "
                     + stream.pause().get().reason();

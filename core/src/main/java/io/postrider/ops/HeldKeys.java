@@ -38,7 +38,7 @@ public final class HeldKeys {
      * One key and what holds it.
      *
      * @param rowId the holding event's row
-     * @param dead whether a person must act; otherwise it is tried again at {@code retryAt}
+     * @param state RETRYING: it is tried again at {@code retryAt}; DEAD or UNKNOWN: somebody must act
      * @param since when it failed last
      * @param behind how many pending events of the key were found behind it
      * @param more whether there may be more of them, since only a part was looked through
@@ -49,7 +49,7 @@ public final class HeldKeys {
             long rowId,
             UUID eventId,
             String type,
-            boolean dead,
+            Undelivered.State state,
             int attempts,
             Optional<String> errorCode,
             Optional<String> errorMessage,
@@ -71,19 +71,19 @@ public final class HeldKeys {
     }
 
     private static HeldKey heldKey(ResultSet row) throws SQLException {
-        boolean dead = !"WAITING".equals(row.getString(6));
+        boolean retrying = "WAITING".equals(row.getString(6));
         return new HeldKey(
                 row.getString(1),
                 row.getString(2),
                 row.getLong(3),
                 row.getObject(4, UUID.class),
                 row.getString(5),
-                dead,
+                retrying ? Undelivered.State.RETRYING : Undelivered.State.valueOf(row.getString(6)),
                 row.getInt(7),
                 Rows.maybeText(row, 8),
                 Rows.maybeText(row, 9),
                 Rows.time(row, 10),
-                dead ? Optional.empty() : Rows.maybeTime(row, 11),
+                retrying ? Rows.maybeTime(row, 11) : Optional.empty(),
                 row.getLong(12),
                 row.getBoolean(13));
     }

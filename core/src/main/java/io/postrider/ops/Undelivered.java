@@ -42,7 +42,9 @@ public final class Undelivered {
         /** The process that wrote it. */
         LEASED,
         /** A person. */
-        DEAD
+        DEAD,
+        /** Somebody who finds out whether it had its effect. */
+        UNKNOWN
     }
 
     /** One event, as it was when it was looked at. */

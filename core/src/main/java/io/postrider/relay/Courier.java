@@ -8,8 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The only one who has events published. Every event handed to it gives exactly one answer, sooner or later. */
 final class Courier {
-    /** @param failure {@code null}: the destination has it */
-    record Answer(Departure departure, @Nullable Throwable failure) {}
+    /**
+     * @param failure {@code null}: the destination has it
+     * @param settled whether the publisher has settled it too
+     */
+    record Answer(Departure departure, @Nullable Throwable failure, boolean settled) {
+        Answer(Departure departure, @Nullable Throwable failure) {
+            this(departure, failure, false);
+        }
+    }
 
     private final Consumer<Answer> answers;
 
@@ -22,11 +29,12 @@ final class Courier {
         CompletionStage<?> sent;
         try {
             sent = Objects.requireNonNull(
-                    departure.lane().run().publish(departure.delivery().event()), "The publisher returned no stage");
+                    departure.lane().send(departure.delivery()), "The publisher returned no stage");
         } catch (RuntimeException | LinkageError e) {
             answers.accept(new Answer(departure, e));
             return;
         }
-        var unused = sent.whenComplete((result, failure) -> answers.accept(new Answer(departure, failure)));
+        var unused = sent.whenComplete((result, failure) ->
+                answers.accept(new Answer(departure, failure, result == Publisher.Settled.SETTLED)));
     }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
  * Why a delivery failed, and whose fault it is.
  *
  * @param message one line without payload or credentials
- * @param retryAfter what a destination that is down asked for
+ * @param retryAfter what a destination that is down asked for, or the one who failed
  */
 record Failure(Fault fault, String code, String message, Optional<Duration> retryAfter) {
     private static final int MAX_MESSAGE = 1000;
@@ -21,6 +21,8 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
         EVENT_PERMANENT,
         /** This attempt failed; another may succeed. */
         EVENT_RETRYABLE,
+        /** This attempt may have had its effect; it must not be repeated blindly. */
+        EVENT_UNKNOWN,
         /** The destination takes nothing now. */
         DESTINATION,
         /** It was not sent, because of what befell another event. */
@@ -34,7 +36,7 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
                     fault(known),
                     line(String.valueOf(known.code())),
                     line(String.valueOf(known.getMessage())),
-                    known instanceof DestinationDownException down ? down.retryAfter() : Optional.empty());
+                    retryAfter(known));
         }
         String name = name(cause.getClass());
         String message = cause.getMessage() == null ? name : name + ": " + cause.getMessage();
@@ -49,12 +51,22 @@ record Failure(Fault fault, String code, String message, Optional<Duration> retr
                 Optional.empty());
     }
 
+    private static Optional<Duration> retryAfter(PublishException known) {
+        if (known instanceof RetryableFailureException failed) {
+            return failed.retryAfter();
+        }
+        return known instanceof DestinationDownException down ? down.retryAfter() : Optional.empty();
+    }
+
     private static Fault fault(PublishException known) {
         if (known instanceof PermanentFailureException) {
             return Fault.EVENT_PERMANENT;
         }
         if (known instanceof NotSentException) {
             return Fault.NOBODY;
+        }
+        if (known instanceof UnknownOutcomeException) {
+            return Fault.EVENT_UNKNOWN;
         }
         return known instanceof DestinationDownException ? Fault.DESTINATION : Fault.EVENT_RETRYABLE;
     }

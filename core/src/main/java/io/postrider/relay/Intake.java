@@ -18,6 +18,9 @@ public interface Intake extends AutoCloseable {
      */
     void settle(List<Delivery> published);
 
+    /** Forgets what its publisher has settled already; no statement. */
+    void settled(List<Delivery> gone);
+
     /** Writes what shall become of failed deliveries, where this relay is still entitled to; returns what it wrote. */
     List<Verdict> verdict(List<Verdict> verdicts);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
@@ -12,6 +13,7 @@ import java.util.random.RandomGenerator;
  * <tr><td>destination, or nobody</td><td>released</td><td>released</td></tr>
  * <tr><td>event, permanent</td><td>dead</td><td>released: judged when the destination answers others again</td></tr>
  * <tr><td>event, retryable</td><td>retry, or dead after the last attempt</td><td>released</td></tr>
+ * <tr><td>event, unknown</td><td>unknown</td><td>unknown: to release it would repeat it</td></tr>
  * </table>
  */
 final class Judge {
@@ -24,6 +26,9 @@ final class Judge {
     }
 
     Outcome judge(Delivery delivery, Failure failure, boolean gateClosed) {
+        if (failure.fault() == Failure.Fault.EVENT_UNKNOWN) {
+            return new Outcome.Unknown(failure.code(), failure.message());
+        }
         if (gateClosed || failure.fault() == Failure.Fault.DESTINATION || failure.fault() == Failure.Fault.NOBODY) {
             return new Outcome.Released();
         }
@@ -34,6 +39,7 @@ final class Judge {
         if (failed >= delivery.event().maxAttempts().orElse(policy.maxAttempts())) {
             return new Outcome.Dead(failure.code(), failure.message());
         }
-        return new Outcome.Retry(policy.delay(failed, random), failure.code(), failure.message());
+        Duration delay = failure.retryAfter().orElseGet(() -> policy.delay(failed, random));
+        return new Outcome.Retry(delay, failure.code(), failure.message());
     }
 }

@@ -4,9 +4,9 @@ package io.postrider.relay;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,30 +15,37 @@ import org.jspecify.annotations.Nullable;
  * since until then an earlier event could be sent again behind a later one. For one thread.
  */
 final class Lane {
-    private record Failed(Delivery delivery, Failure failure) {}
+    /** One that failed. */
+    record Failed(Delivery delivery, Failure failure) {}
 
     /**
      * A lane that failed, and is over.
      *
-     * @param failed the oldest event that failed
+     * @param failed what is to be judged: the oldest event that failed, and all that must not be repeated blindly
      * @param rest whatever else is left of it, to be read again
      */
-    record Ended(Delivery failed, Failure failure, List<Delivery> rest) {}
+    record Ended(List<Failed> failed, List<Delivery> rest) {}
 
-    private final Publisher.Run run;
+    /** Hands one to the publisher. */
+    @FunctionalInterface
+    interface Send {
+        CompletionStage<?> send(Delivery delivery);
+    }
+
+    private final Send send;
     private final int most;
     private final ArrayDeque<Departure> underWay = new ArrayDeque<>(4);
     private final ArrayDeque<Delivery> unsent = new ArrayDeque<>(4);
     private final SortedMap<Long, Failed> failed = new TreeMap<>();
 
     /** @param most how many may be under way at once */
-    Lane(Publisher.Run run, int most) {
-        this.run = run;
+    Lane(Send send, int most) {
+        this.send = send;
         this.most = most;
     }
 
-    Publisher.Run run() {
-        return run;
+    CompletionStage<?> send(Delivery delivery) {
+        return send.send(delivery);
     }
 
     void add(Delivery delivery) {
@@ -98,10 +105,16 @@ final class Lane {
         if (failed.isEmpty()) {
             return null;
         }
-        Failed oldest = Objects.requireNonNull(failed.remove(failed.firstKey()));
+        List<Failed> judged = new ArrayList<>();
         List<Delivery> rest = new ArrayList<>();
-        failed.values().forEach(later -> rest.add(later.delivery));
+        for (Failed each : failed.values()) {
+            if (judged.isEmpty() || each.failure.fault() == Failure.Fault.EVENT_UNKNOWN) {
+                judged.add(each);
+            } else {
+                rest.add(each.delivery);
+            }
+        }
         rest.addAll(takeUnsent());
-        return new Ended(oldest.delivery, oldest.failure, rest);
+        return new Ended(judged, rest);
     }
 }

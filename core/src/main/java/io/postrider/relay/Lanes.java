@@ -59,8 +59,8 @@ final class Lanes {
 
     private Lane newLane(boolean keyed) {
         return (keyed ? publisher.run() : Optional.<Publisher.Run>empty())
-                .map(run -> new Lane(run, MOST_OF_A_KEY))
-                .orElseGet(() -> new Lane(publisher::publish, 1));
+                .map(run -> new Lane(delivery -> run.publish(delivery.event()), MOST_OF_A_KEY))
+                .orElseGet(() -> new Lane(publisher::deliver, 1));
     }
 
     /** The next one to be sent, or {@code null}; from now on it is under way. */

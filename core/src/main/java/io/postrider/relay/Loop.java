@@ -4,6 +4,7 @@ package io.postrider.relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -24,7 +25,11 @@ final class Loop {
     private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
 
     /** What a loop shares with the others of its relay. */
-    record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {}
+    record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout, Slots slots) {
+        Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {
+            this(window, judge, gates, told, answerTimeout, Slots.unlimited());
+        }
+    }
 
     private final Intake intake;
     /** Whether it looks for events by itself, and so can also try a destination that did not answer. */
@@ -35,6 +40,7 @@ final class Loop {
     private final LongSupplier ticker;
     private final Pace pace;
     private final Runnable wake;
+    private final boolean refusalsTell;
 
     private final Lanes lanes;
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
@@ -57,6 +63,7 @@ final class Loop {
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
+        this.refusalsTell = publisher.traits().isOneDestination();
         this.timeoutsCheckedAt = ticker.getAsLong();
     }
 
@@ -135,7 +142,7 @@ final class Loop {
         while ((answer = answers.poll()) != null) {
             Throwable failure = answer.failure();
             if (failure == null) {
-                hearSuccess(answer.departure(), now);
+                hearSuccess(answer, now);
             } else if (answer.departure().isUnderWay()) {
                 hearFailure(answer.departure(), Failure.of(failure), now);
             }
@@ -149,17 +156,24 @@ final class Loop {
         }
     }
 
-    private void hearSuccess(Departure departure, long now) {
+    private void hearSuccess(Courier.Answer answer, long now) {
+        Departure departure = answer.departure();
         Delivery delivery = departure.delivery();
-        if (published.isEmpty()) {
-            firstUnsettledAt = now;
-        }
         // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
-        published.add(new Told.Published(delivery, Duration.ofNanos(now - departure.at())));
         if (departure.isUnderWay()) {
+            shared.slots().give();
             conclude(lanes.advance(departure));
         } else {
             lanes.countAgain(delivery);
+        }
+        Told.Published done = new Told.Published(delivery, Duration.ofNanos(now - departure.at()));
+        if (answer.settled()) {
+            lanes.left(delivery);
+            intake.settled(List.of(delivery));
+            shared.told().published(done);
+        } else {
+            firstUnsettledAt = published.isEmpty() ? now : firstUnsettledAt;
+            published.add(done);
         }
         String stream = delivery.event().stream();
         shared.gates().succeeded(stream, now).ifPresent(lasted -> {
@@ -169,13 +183,17 @@ final class Loop {
     }
 
     private void hearFailure(Departure departure, Failure failure, long now) {
+        shared.slots().give();
         Delivery delivery = departure.delivery();
         String stream = delivery.event().stream();
         boolean destination = failure.fault() == Failure.Fault.DESTINATION
                 || (failure.fault() == Failure.Fault.EVENT_PERMANENT
+                        && refusalsTell
                         && shared.gates().refused(stream, delivery.event().id()))
                 || shared.gates().isClosed(stream);
-        if (destination && shared.gates().down(delivery, failure.retryAfter(), now)) {
+        Optional<Duration> asked =
+                failure.fault() == Failure.Fault.DESTINATION ? failure.retryAfter() : Optional.empty();
+        if (destination && shared.gates().down(delivery, asked, now)) {
             shared.told().outageStarted(stream, failure);
         }
         conclude(lanes.fail(departure, failure));
@@ -189,23 +207,30 @@ final class Loop {
         if (lane == null) {
             return;
         }
-        boolean closed = shared.gates().isClosed(lane.failed().event().stream());
-        if (shared.judge().judge(lane.failed(), lane.failure(), closed) instanceof Outcome.Failed outcome) {
-            verdicts.add(new Verdict(lane.failed(), outcome));
-        } else {
-            give(List.of(lane.failed()));
+        for (Lane.Failed each : lane.failed()) {
+            Delivery failed = each.delivery();
+            boolean closed = shared.gates().isClosed(failed.event().stream());
+            if (shared.judge().judge(failed, each.failure(), closed) instanceof Outcome.Failed outcome) {
+                verdicts.add(new Verdict(failed, outcome));
+            } else {
+                give(List.of(failed));
+            }
         }
         give(lane.rest());
     }
 
     private void send(long now) {
-        Departure next;
-        while ((next = lanes.next(now)) != null) {
-            if (next.delivery().claim().mayStart(now)) {
+        while (shared.slots().take(wake)) {
+            Departure next = lanes.next(now);
+            if (next != null && next.delivery().claim().mayStart(now)) {
                 courier.carry(next);
-            } else {
-                give(lanes.takeBack(next));
+                continue;
             }
+            shared.slots().give();
+            if (next == null) {
+                return;
+            }
+            give(lanes.takeBack(next));
         }
     }
 

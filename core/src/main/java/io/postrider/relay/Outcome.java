@@ -24,4 +24,7 @@ public sealed interface Outcome {
 
     /** Counted, and not tried again unless a person says so. */
     record Dead(String code, String message) implements Failed {}
+
+    /** Counted; it may or may not have had its effect, so it is not tried again until somebody has found out. */
+    record Unknown(String code, String message) implements Failed {}
 }

@@ -5,7 +5,11 @@ import org.jspecify.annotations.Nullable;
 
 /** A failed delivery with a short code for machines and a message for people; neither may contain payload or secrets. */
 public abstract sealed class PublishException extends RuntimeException
-        permits PermanentFailureException, RetryableFailureException, DestinationDownException, NotSentException {
+        permits PermanentFailureException,
+                RetryableFailureException,
+                UnknownOutcomeException,
+                DestinationDownException,
+                NotSentException {
     private static final long serialVersionUID = 1L;
 
     private final String code;

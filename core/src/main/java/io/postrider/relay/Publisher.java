@@ -2,6 +2,7 @@
 package io.postrider.relay;
 
 import io.postrider.OutboxEvent;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -21,6 +22,7 @@ public interface Publisher extends AutoCloseable {
      * <ul>
      *   <li>{@link PermanentFailureException}: this event will never be accepted: dead at once;
      *   <li>{@link DestinationDownException}: not the event's fault: no attempt is counted, its stream waits;
+     *   <li>{@link UnknownOutcomeException}: it may have had its effect: not repeated until somebody has found out;
      *   <li>{@link NotSentException}: nobody's fault: no attempt is counted, it is read and sent again;
      *   <li>anything else: this attempt failed: counted and retried by the {@link RetryPolicy}.
      * </ul>
@@ -28,6 +30,44 @@ public interface Publisher extends AutoCloseable {
      * <p>A publisher that throws is treated as one that returned a failed stage.
      */
     CompletionStage<?> publish(OutboxEvent event);
+
+    /**
+     * As {@link #publish}, for a publisher that must know more than the event; by default it need not. One that has settled
+     * the event itself, in the database that it came from, completes the stage with {@link Settled}.
+     */
+    default CompletionStage<?> deliver(Delivery delivery) {
+        return publish(delivery.event());
+    }
+
+    /** The answer of a publisher that has removed the event from its table: the relay only forgets it. */
+    enum Settled {
+        SETTLED
+    }
+
+    /** What the engine must know of this publisher. */
+    default Traits traits() {
+        return Traits.ofDestination();
+    }
+
+    /**
+     * What a publisher is like.
+     *
+     * @param mostUnderWay so many events may be handed to it before one is answered, for all loops of a relay together
+     * @param answersWithin it answers everything by itself within this time; a relay waits no less, whatever its own limit
+     * @param isOneDestination whether a stream goes to one place, so that many refusals in a row say something about it
+     */
+    record Traits(int mostUnderWay, Duration answersWithin, boolean isOneDestination) {
+        public Traits {
+            if (mostUnderWay < 1) {
+                throw new IllegalArgumentException("mostUnderWay is " + mostUnderWay + ". Give 1 or more.");
+            }
+        }
+
+        /** Any number under way, no promise about time. */
+        public static Traits ofDestination() {
+            return new Traits(Integer.MAX_VALUE, Duration.ZERO, true);
+        }
+    }
 
     /**
      * Begins a run of events of one key, if this publisher can have several of them under way; by default it cannot, and

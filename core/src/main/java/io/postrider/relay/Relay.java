@@ -40,6 +40,7 @@ public final class Relay implements AutoCloseable {
     private final RelaySettings settings;
     private final Gates gates = new Gates(RandomGenerator.getDefault());
     private final Told told;
+    private final Slots slots;
     private State state = State.NEW;
     private final List<LoopThread> loops = new ArrayList<>();
     private @Nullable MembershipThread membership;
@@ -52,6 +53,7 @@ public final class Relay implements AutoCloseable {
         this.publisher = publisher;
         this.settings = settings;
         this.told = new Told(settings.name(), settings.listener());
+        this.slots = new Slots(publisher.traits().mostUnderWay());
     }
 
     /** Starts to describe a relay. */
@@ -229,8 +231,12 @@ public final class Relay implements AutoCloseable {
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
         Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
-        Loop.Shared shared = new Loop.Shared(
-                settings.window(), new Judge(settings.retry(), random), gates, told, settings.answerTimeout());
+        Publisher.Traits traits = publisher.traits();
+        Duration patience = traits.answersWithin().compareTo(settings.answerTimeout()) > 0
+                ? traits.answersWithin()
+                : settings.answerTimeout();
+        Window window = settings.window().forAtMost(traits.mostUnderWay());
+        Loop.Shared shared = new Loop.Shared(window, new Judge(settings.retry(), random), gates, told, patience, slots);
         return new Loop(intake, publisher, shared, pace, wake);
     }
 

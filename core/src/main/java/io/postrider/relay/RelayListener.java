@@ -19,6 +19,9 @@ public interface RelayListener {
     /** Failed for good after {@code failed} attempts. */
     default void dead(OutboxEvent event, int failed, String code, String message) {}
 
+    /** May or may not have had its effect, with its {@code failed}th attempt: not tried again until somebody has found out. */
+    default void unknown(OutboxEvent event, int failed, String code, String message) {}
+
     /** The stream's destination does not take anything; its events wait and lose no attempt. */
     default void outageStarted(String stream, String code, String message) {}
 

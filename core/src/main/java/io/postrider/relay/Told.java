@@ -36,13 +36,15 @@ final class Told {
         Delivery delivery = verdict.delivery();
         int failed = delivery.attempts() + 1;
         events.judged(delivery, verdict.outcome());
-        if (verdict.outcome() instanceof Outcome.Retry retry) {
+        Outcome.Failed outcome = verdict.outcome();
+        if (outcome instanceof Outcome.Retry retry) {
             retried.increment();
             tell(() -> listener.retrying(delivery.event(), failed, retry.delay(), retry.code(), retry.message()));
+        } else if (outcome instanceof Outcome.Unknown) {
+            tell(() -> listener.unknown(delivery.event(), failed, outcome.code(), outcome.message()));
         } else {
             dead.increment();
-            Outcome.Failed last = verdict.outcome();
-            tell(() -> listener.dead(delivery.event(), failed, last.code(), last.message()));
+            tell(() -> listener.dead(delivery.event(), failed, outcome.code(), outcome.message()));
         }
     }
 

@@ -10,6 +10,8 @@ package io.postrider.relay;
  */
 public record Window(int rows, long bytes) {
     private static final int STREAMS = 4;
+    /** So many times what is under way may be read ahead. */
+    private static final int AHEAD = 16;
 
     public Window {
         if (rows < 1 || bytes < 1) {
@@ -21,6 +23,11 @@ public record Window(int rows, long bytes) {
     /** 8,000 events and 16 MiB. */
     public static Window ofDefaults() {
         return new Window(8_000, 16L << 20);
+    }
+
+    /** Not much more than a publisher can have under way: what waits for it could be another relay's. */
+    Window forAtMost(int underWay) {
+        return underWay < rows / AHEAD ? new Window(underWay * AHEAD, bytes) : this;
     }
 
     /**

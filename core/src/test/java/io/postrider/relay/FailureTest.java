@@ -19,6 +19,10 @@ class FailureTest {
                 .isEqualTo(new Failure(Fault.EVENT_PERMANENT, "TOO_LARGE", "2 MB", Optional.empty()));
         assertThat(Failure.of(new RetryableFailureException("NACK", "not now", null)))
                 .isEqualTo(new Failure(Fault.EVENT_RETRYABLE, "NACK", "not now", Optional.empty()));
+        assertThat(Failure.of(new RetryableFailureException("BUSY", "later", null, Duration.ofSeconds(3))))
+                .isEqualTo(new Failure(Fault.EVENT_RETRYABLE, "BUSY", "later", Optional.of(Duration.ofSeconds(3))));
+        assertThat(Failure.of(new UnknownOutcomeException("CUT", "reply lost", null)))
+                .isEqualTo(new Failure(Fault.EVENT_UNKNOWN, "CUT", "reply lost", Optional.empty()));
         assertThat(Failure.of(new DestinationDownException("GONE", "no route", null)))
                 .isEqualTo(new Failure(Fault.DESTINATION, "GONE", "no route", Optional.empty()));
         assertThat(Failure.of(new DestinationDownException("BUSY", "429", null, Duration.ofSeconds(7))))

@@ -21,7 +21,8 @@ final class FakeIntake implements Intake {
     enum Status {
         PENDING,
         WAITING,
-        DEAD
+        DEAD,
+        UNKNOWN
     }
 
     /** An undelivered event. */
@@ -160,7 +161,7 @@ final class FakeIntake implements Intake {
             if (row != null && row.revision == delivery.revision()) {
                 row.revision++;
                 row.attempts++;
-                row.status = verdict.outcome() instanceof Outcome.Retry ? Status.WAITING : Status.DEAD;
+                row.status = status(verdict.outcome());
                 row.dueAt = ticker.getAsLong()
                         + (verdict.outcome() instanceof Outcome.Retry retry
                                 ? retry.delay().toNanos()
@@ -170,6 +171,23 @@ final class FakeIntake implements Intake {
         }
         written.addAll(done);
         return done;
+    }
+
+    private static Status status(Outcome.Failed outcome) {
+        if (outcome instanceof Outcome.Unknown) {
+            return Status.UNKNOWN;
+        }
+        return outcome instanceof Outcome.Retry ? Status.WAITING : Status.DEAD;
+    }
+
+    /** Somebody else, such as a publisher, removes the row. */
+    synchronized void remove(long id) {
+        rows.remove(id);
+    }
+
+    @Override
+    public synchronized void settled(List<Delivery> gone) {
+        gone.forEach(delivery -> taken.remove(delivery.id(), delivery));
     }
 
     @Override
@@ -199,7 +217,7 @@ final class FakeIntake implements Intake {
         Set<String> heldKeys = new HashSet<>();
         for (Row row : rows()) {
             String key = row.event.stream() + "/" + row.event.key().orElse("");
-            if (row.status == Status.DEAD) {
+            if (row.status == Status.DEAD || row.status == Status.UNKNOWN) {
                 heldKeys.add(row.event.key().isPresent() ? key : "");
             } else if (!heldKeys.contains(key)) {
                 return false;

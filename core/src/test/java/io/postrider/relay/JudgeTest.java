@@ -30,7 +30,10 @@ class JudgeTest {
         "EVENT_RETRYABLE, false, 2, dead",
         "EVENT_RETRYABLE, false, 99, dead",
         "EVENT_RETRYABLE, true, 0, released",
-        "EVENT_RETRYABLE, true, 99, released"
+        "EVENT_RETRYABLE, true, 99, released",
+        "EVENT_UNKNOWN, false, 0, unknown",
+        "EVENT_UNKNOWN, false, 99, unknown",
+        "EVENT_UNKNOWN, true, 0, unknown"
     })
     void whoseFaultItIsDecides(Fault fault, boolean gateClosed, int failedBefore, String expected) {
         Outcome outcome = judge.judge(delivery(failedBefore, 0), failure(fault), gateClosed);
@@ -38,6 +41,7 @@ class JudgeTest {
                 .isEqualTo(
                         switch (expected) {
                             case "released" -> new Outcome.Released();
+                            case "unknown" -> new Outcome.Unknown("C", "m");
                             case "dead" -> new Outcome.Dead("C", "m");
                             default -> new Outcome.Retry(Duration.parse(expected), "C", "m");
                         });
@@ -59,6 +63,14 @@ class JudgeTest {
         Judge spread = new Judge(RetryPolicy.ofDefaults(), () -> 0L);
         assertThat(spread.judge(delivery(0, 0), failure(Fault.EVENT_RETRYABLE), false))
                 .isEqualTo(new Outcome.Retry(Duration.ofMillis(1_600), "C", "m"));
+    }
+
+    @Test
+    void aDelayThatWasAskedForReplacesThePolicysAndIsNoFurtherAttempt() {
+        Failure later = new Failure(Fault.EVENT_RETRYABLE, "C", "m", Optional.of(Duration.ofMinutes(7)));
+        assertThat(judge.judge(delivery(1, 0), later, false))
+                .isEqualTo(new Outcome.Retry(Duration.ofMinutes(7), "C", "m"));
+        assertThat(judge.judge(delivery(2, 0), later, false)).isEqualTo(new Outcome.Dead("C", "m"));
     }
 
     private static Delivery delivery(int failedBefore, int maxAttempts) {

@@ -38,7 +38,7 @@ class LaneTest {
         assertThat(lane.isOver()).isFalse();
         answered(second);
         assertThat(lane.isOver()).isTrue();
-        assertThat(lane.ended()).isEqualTo(new Lane.Ended(first, NO, List.of(fourth)));
+        assertThat(lane.ended()).isEqualTo(new Lane.Ended(List.of(new Lane.Failed(first, NO)), List.of(fourth)));
     }
 
     @Test
@@ -49,7 +49,8 @@ class LaneTest {
         failed(second, NO);
         Delivery late = added(5);
         answered(first);
-        assertThat(lane.ended()).isEqualTo(new Lane.Ended(second, NO, List.of(third, fourth, late)));
+        assertThat(lane.ended())
+                .isEqualTo(new Lane.Ended(List.of(new Lane.Failed(second, NO)), List.of(third, fourth, late)));
     }
 
     @Test
@@ -58,6 +59,18 @@ class LaneTest {
         allThatGo().forEach(this::answered);
         assertThat(lane.isOver()).isTrue();
         assertThat(lane.ended()).isNull();
+    }
+
+    @Test
+    void whatMustNotBeRepeatedIsJudgedTooWhereverItStands() {
+        Failure unknown = Failure.of(new UnknownOutcomeException("CUT", "reply lost", null));
+        allThatGo();
+        failed(third, unknown);
+        failed(second, NO);
+        failed(first, NO);
+        assertThat(lane.ended())
+                .isEqualTo(new Lane.Ended(
+                        List.of(new Lane.Failed(first, NO), new Lane.Failed(third, unknown)), List.of(second, fourth)));
     }
 
     @Test

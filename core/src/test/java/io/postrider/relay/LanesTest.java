@@ -75,7 +75,7 @@ class LanesTest {
         go(0);
 
         Lane.Ended ended = lanes.fail(gone(first), NO);
-        assertThat(ended).isEqualTo(new Lane.Ended(first, NO, List.of(second)));
+        assertThat(ended).isEqualTo(new Lane.Ended(List.of(new Lane.Failed(first, NO)), List.of(second)));
         assertThat(gone(first).isUnderWay()).isFalse();
         assertThat(lanes.rows()).as("they count until they have left").isEqualTo(3);
         assertThat(allNext()).containsExactly(other);
@@ -276,7 +276,9 @@ class LanesTest {
                 assertThat(lanes.takeBack(departure)).as(seed).containsExactlyElementsOf(queue);
             } else {
                 List<Delivery> rest = queue.stream().skip(1).toList();
-                assertThat(lanes.fail(departure, NO)).as(seed).isEqualTo(new Lane.Ended(head, NO, rest));
+                assertThat(lanes.fail(departure, NO))
+                        .as(seed)
+                        .isEqualTo(new Lane.Ended(List.of(new Lane.Failed(head, NO)), rest));
             }
             out.addAll(queue);
         }

@@ -96,6 +96,11 @@ class LoopRig {
         }
 
         @Override
+        public void unknown(OutboxEvent event, int failed, String code, String message) {
+            told.add("unknown " + row(event) + " after " + failed + " failed: " + code);
+        }
+
+        @Override
         public void outageStarted(String stream, String code, String message) {
             told.add("outage of " + stream + " started: " + code);
         }

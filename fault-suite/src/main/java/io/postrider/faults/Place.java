@@ -27,6 +27,8 @@ public enum Place {
     CALM,
     /** An event is handed to the publisher. */
     SEND,
+    /** A transaction of a handler is committed. */
+    COMMIT,
     /** The destination has taken an event; before it, the relay does not know yet. */
     ANSWER;
 

@@ -23,7 +23,7 @@ public final class RelayChild implements AutoCloseable {
     }
 
     /** How a relay ended after SIGTERM, as the test saw it. */
-    public record End(Duration took, int exitCode, long published, long verdicts, long onCommit) {}
+    public record End(Duration took, int exitCode, long published, long verdicts, long onCommit, long undone) {}
 
     static RelayChild start(RelaySetup setup, String... jvmOptions) {
         ChildJvm jvm = ChildJvm.of(RelayProcess.class)
@@ -95,7 +95,8 @@ public final class RelayChild implements AutoCloseable {
                 code.getAsInt(),
                 count(closed, "published"),
                 count(closed, "verdicts"),
-                count(closed, "onCommit"));
+                count(closed, "onCommit"),
+                count(closed, "undone"));
     }
 
     /** All that it has printed. */

@@ -19,7 +19,7 @@ import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A relay from PostgreSQL to Kafka in a process of its own, to be killed, paused and ended; run by {@link RelayChild}.
+ * A relay from PostgreSQL to Kafka, or to handlers, in a process of its own, to be killed, paused and ended; run by {@link RelayChild}.
  *
  * <p>Prints {@code started} when it is one of the live relays, {@code refusing <event>} when it will refuse an event, and
  * {@code closed} with its counts after SIGTERM.
@@ -35,11 +35,12 @@ public final class RelayProcess {
         Trap trap = setup.halt().map(Trap::halting).orElseGet(Trap::counting);
         Counts counts = new Counts();
         Optional<Application> application = setup.writing().map(writing -> new Application(writing, trap));
-        Relay relay = relay(setup, trap, counts, kafka(setup), application);
+        EffectHandlers effects = effects(setup, trap);
+        Relay relay = relay(setup, trap, counts, destination(setup, effects), application);
         Thread close = new Thread(
                 () -> {
                     application.ifPresent(Application::stop);
-                    close(relay, counts, trap);
+                    close(relay, counts, trap, effects);
                 },
                 "close");
         Runtime.getRuntime().addShutdownHook(close);
@@ -47,12 +48,35 @@ public final class RelayProcess {
         application.ifPresent(Application::start);
         application.ifPresent(
                 writers -> CommitSignal.of(source(setup), writers.bell()).start());
+        for (int i = 0; i < setup.burns(); i++) {
+            burn(i);
+        }
         System.out.println("started " + setup.name());
     }
 
     /** A relay as the setup describes it, with its places watched. */
     public static Relay relay(RelaySetup setup, Trap trap, RelayListener listener) {
-        return relay(setup, trap, listener, kafka(setup));
+        return relay(setup, trap, listener, destination(setup, effects(setup, trap)));
+    }
+
+    private static EffectHandlers effects(RelaySetup setup, Trap trap) {
+        return new EffectHandlers(TrappedDataSource.of(source(setup), trap), setup.name(), setup.takes());
+    }
+
+    private static Publisher destination(RelaySetup setup, EffectHandlers effects) {
+        return setup.handles().<Publisher>map(effects::of).orElseGet(() -> kafka(setup));
+    }
+
+    private static void burn(int number) {
+        Thread burning = new Thread(
+                () -> {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        Thread.onSpinWait();
+                    }
+                },
+                "burning-" + number);
+        burning.setDaemon(true);
+        burning.start();
     }
 
     private static KafkaPublisher kafka(RelaySetup setup) {
@@ -114,13 +138,13 @@ public final class RelayProcess {
         return source;
     }
 
-    private static void close(Relay relay, Counts counts, Trap trap) {
+    private static void close(Relay relay, Counts counts, Trap trap, EffectHandlers effects) {
         long start = System.nanoTime();
         relay.close();
         System.out.println("closed " + relay.name() + " millis="
                 + Duration.ofNanos(System.nanoTime() - start).toMillis() + " published=" + relay.publishedCount()
                 + " retried=" + counts.retried + " dead=" + counts.dead + " verdicts=" + trap.visits(Place.VERDICT)
-                + " onCommit=" + relay.publishedOnCommitCount());
+                + " onCommit=" + relay.publishedOnCommitCount() + " undone=" + effects.undone());
     }
 
     private static final class Counts implements RelayListener {

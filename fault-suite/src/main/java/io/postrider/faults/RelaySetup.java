@@ -24,6 +24,9 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String SEED = "seed";
     private static final String WITHOUT_SHARDS = "withoutShards";
     private static final String DEADLY = "deadly";
+    private static final String HANDLES = "handles";
+    private static final String TAKES = "takes";
+    private static final String BURNS = "burns";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -99,6 +102,28 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     /** The type of events that end the process when it is about to send them. */
     public RelaySetup deadly(String type) {
         return with(DEADLY, type);
+    }
+
+    /** Gives events to handlers in the same process instead of Kafka, and how long each takes. */
+    public RelaySetup handles(EffectHandlers.Kind kind, Duration takes) {
+        return with(HANDLES, kind.name()).with(TAKES, takes.toString());
+    }
+
+    Optional<EffectHandlers.Kind> handles() {
+        return option(HANDLES).map(EffectHandlers.Kind::valueOf);
+    }
+
+    Duration takes() {
+        return option(TAKES).map(Duration::parse).orElse(Duration.ZERO);
+    }
+
+    /** Has so many threads of the process do nothing but take time from the others. */
+    public RelaySetup burns(int threads) {
+        return with(BURNS, Integer.toString(threads));
+    }
+
+    int burns() {
+        return option(BURNS).map(Integer::valueOf).orElse(0);
     }
 
     Optional<Duration> lease() {

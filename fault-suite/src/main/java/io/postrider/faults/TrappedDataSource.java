@@ -23,6 +23,12 @@ public final class TrappedDataSource {
 
     private static Connection trapped(Connection connection, Trap trap) {
         return proxy(Connection.class, (method, arguments) -> {
+            if (method.getName().equals("commit")) {
+                long nth = trap.enter(Place.COMMIT);
+                Object result = invoke(connection, method, arguments);
+                trap.left(Place.COMMIT, nth);
+                return result;
+            }
             Object result = invoke(connection, method, arguments);
             if (result instanceof PreparedStatement statement && arguments[0] instanceof String text) {
                 return Place.of(text)

@@ -2,6 +2,7 @@
 package io.postrider.faults;
 
 import io.postrider.OutboxEvent;
+import io.postrider.relay.Delivery;
 import io.postrider.relay.Publisher;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -22,6 +23,16 @@ public final class TrappedPublisher implements Publisher {
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
         return publish(event, publisher::publish);
+    }
+
+    @Override
+    public CompletionStage<?> deliver(Delivery delivery) {
+        return publish(delivery.event(), event -> publisher.deliver(delivery));
+    }
+
+    @Override
+    public Traits traits() {
+        return publisher.traits();
     }
 
     @Override

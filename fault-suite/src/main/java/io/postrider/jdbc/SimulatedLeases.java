@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.faults.simulator.Ledger;
 import io.postrider.faults.simulator.Node;
 import io.postrider.relay.Delivery;
+import io.postrider.relay.Verdict;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,6 +43,12 @@ final class SimulatedLeases implements LeaseStore {
     @Override
     public void settle(List<Delivery> published) {
         events.settle(published);
+    }
+
+    /** No publisher of the simulator leaves an outcome unknown. */
+    @Override
+    public Set<Long> unknown(List<Verdict> verdicts) {
+        throw new IllegalStateException("Nothing is unknown here: " + verdicts);
     }
 
     @Override

@@ -42,6 +42,8 @@ class OverviewTest {
         database.event("a", "k5", "status = 'DEAD', holds = true");
         database.event("a", "k6", "status = 'DEAD'");
         database.event("b", null, "status = 'DEAD'");
+        database.event("b", "k7", "status = 'UNKNOWN', holds = true");
+        database.event("b", "k7", "status = 'UNKNOWN', holds = true");
         database.execute("INSERT INTO outbox_stream (stream, relay_group) VALUES ('a', 'g'), ('idle', 'g')");
         Streams.of(database.dataSource()).pause("idle", new Actor("kim", "broker moves"));
 
@@ -54,7 +56,7 @@ class OverviewTest {
         assertThat(a.pause()).isEmpty();
         Backlog.Stream b = streams.get(1);
         assertThat(b.group()).isEmpty();
-        assertThat(b.dead()).isEqualTo(1);
+        assertThat(List.of(b.dead(), b.unknown(), b.heldKeys())).containsExactly(1L, 2L, 1L);
         assertThat(b.oldest()).as("the dead are not late").isEmpty();
         assertThat(streams.get(2).pause().orElseThrow().reason()).isEqualTo("broker moves");
     }
@@ -94,7 +96,7 @@ class OverviewTest {
         assertThat(keys.find(null, null, 10)).hasSize(2);
         HeldKeys.HeldKey held = keys.find("s", null, 10).get(0);
         assertThat(held.rowId()).isEqualTo(holder);
-        assertThat(held.dead()).isTrue();
+        assertThat(held.state()).isEqualTo(Undelivered.State.DEAD);
         assertThat(held.retryAt()).isEmpty();
         assertThat(held.errorCode()).contains("BAD");
         assertThat(held.behind()).isEqualTo(2);

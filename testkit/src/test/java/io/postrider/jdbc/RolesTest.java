@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.postrider.OutboxEvent;
+import io.postrider.handler.Handlers;
 import io.postrider.ops.Actor;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.Checkup;
@@ -20,6 +21,8 @@ import io.postrider.ops.Relays;
 import io.postrider.ops.Retention;
 import io.postrider.ops.Streams;
 import io.postrider.ops.Undelivered;
+import io.postrider.ops.UnknownEvent;
+import io.postrider.ops.Unknowns;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import io.postrider.relay.Feed;
@@ -197,6 +200,46 @@ class RolesTest {
         assertThat(streams.resume("s", KIM)).isTrue();
         assertThat(database.column("SELECT action FROM outbox_audit ORDER BY id"))
                 .containsExactly("requeue", "unhold", "discard", "pause", "resume");
+    }
+
+    @Test
+    void anOperatorSaysWhatBecameOfUnknownEvents() {
+        for (String key : List.of("a", "b", "c")) {
+            database.event("s", key, "status = 'UNKNOWN', holds = true, last_error_code = 'CUT'");
+        }
+        database.execute(
+                "INSERT INTO outbox_stream (stream, relay_group, on_dead)" + " VALUES ('s', 'default', 'STOP_STREAM')");
+        Unknowns unknowns = Unknowns.of(as("operator"));
+        List<UnknownEvent> found = unknowns.find(null, Duration.ZERO, 0, 10);
+        assertThat(unknowns.done(found.subList(0, 1), KIM)).isEqualTo(1);
+        assertThat(unknowns.retry(found.subList(1, 2), KIM)).isEqualTo(1);
+        assertThat(unknowns.dead(found.subList(2, 3), "LOST", "no", KIM)).isEqualTo(1);
+        assertThat(database.column("SELECT action FROM outbox_audit ORDER BY id"))
+                .containsExactly("done", "retry", "dead");
+    }
+
+    @Test
+    void aHandlerInTheSameTransactionNeedsTheRightsOfARelayAndToAppendThoseOfAWriter() {
+        database.execute("CREATE TABLE IF NOT EXISTS effect (what text); GRANT INSERT ON effect TO a_relay;"
+                + " GRANT postrider_writer TO a_relay");
+        database.event("s", "k");
+        Handlers handlers = Handlers.builder()
+                .on("next", "Booked")
+                .run(event -> {})
+                .otherwise()
+                .settle(SameTransaction.of(as("relay")).run(payload -> payload, (payload, tx) -> {
+                    try (Statement statement = tx.connection().createStatement()) {
+                        statement.execute("INSERT INTO effect VALUES ('x')");
+                    }
+                    tx.append(OutboxEvent.of("next", "Booked").build());
+                }))
+                .build();
+        try (Relay relay = Relay.from(OrderedFeed.of(as("relay"))).to(handlers).build()) {
+            relay.start();
+            await().atMost(Duration.ofSeconds(20)).until(() -> relay.publishedCount() == 2);
+        } finally {
+            database.execute("REVOKE postrider_writer FROM a_relay; DROP TABLE effect");
+        }
     }
 
     @Test

@@ -56,9 +56,9 @@ GRANT SELECT, INSERT ON outbox_stream TO postrider_relay;
 GRANT UPDATE (on_dead, history, paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_relay;
 GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval) TO postrider_relay;
 
--- Operators act on dead letters and streams, and leave a trace that they cannot remove.
+-- Operators act on dead letters, unknown events and streams, and leave a trace that they cannot remove.
 GRANT SELECT, DELETE ON outbox_event TO postrider_operator;
-GRANT UPDATE (status, holds, revision, due_at, attempt_count, unclean_count, updated_at)
+GRANT UPDATE (status, holds, revision, due_at, attempt_count, last_error_code, last_error_message, unclean_count, updated_at)
     ON outbox_event TO postrider_operator;
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
 GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status TO postrider_operator;

@@ -33,6 +33,7 @@ final class MutantFile {
             "operators.txt",
             "roles.txt",
             "inbox.txt",
+            "handlers.txt",
             "kafka.txt");
 
     private final List<Mutant> mutants = new ArrayList<>();

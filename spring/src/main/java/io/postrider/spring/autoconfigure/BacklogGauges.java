@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/** Asks the table now and then what is pending and dead; scrapes read the last answer. */
+/** Asks the table now and then what is pending, dead and unknown; scrapes read the last answer. */
 final class BacklogGauges implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(BacklogGauges.class);
 
@@ -27,6 +27,7 @@ final class BacklogGauges implements SmartLifecycle {
     private final Duration refresh;
     private final MultiGauge pending;
     private final MultiGauge dead;
+    private final MultiGauge unknown;
     private final MultiGauge oldest;
     private boolean failing;
     private @Nullable ScheduledExecutorService thread;
@@ -42,6 +43,9 @@ final class BacklogGauges implements SmartLifecycle {
         dead = MultiGauge.builder(prefix + "dead")
                 .description("Events that wait for a person")
                 .register(registry);
+        unknown = MultiGauge.builder(prefix + "unknown")
+                .description("Events of which somebody must find out whether they had their effect")
+                .register(registry);
         oldest = MultiGauge.builder(prefix + "oldest.pending")
                 .description("Age of the oldest event that is not delivered yet")
                 .baseUnit("seconds")
@@ -49,16 +53,21 @@ final class BacklogGauges implements SmartLifecycle {
     }
 
     /** One stream, or all those that share a tag. */
-    private record Sum(double pending, double dead, double oldest) {
+    private record Sum(double pending, double dead, double unknown, double oldest) {
         static Sum of(Backlog.Stream stream) {
             return new Sum(
                     undelivered(stream),
                     stream.dead(),
+                    stream.unknown(),
                     stream.oldest().orElse(Duration.ZERO).toMillis() / 1000.0);
         }
 
         Sum with(Sum other) {
-            return new Sum(pending + other.pending, dead + other.dead, Math.max(oldest, other.oldest));
+            return new Sum(
+                    pending + other.pending,
+                    dead + other.dead,
+                    unknown + other.unknown,
+                    Math.max(oldest, other.oldest));
         }
     }
 
@@ -73,6 +82,7 @@ final class BacklogGauges implements SmartLifecycle {
             backlog.streams().forEach(each -> sums.merge(tags.of(each.name()), Sum.of(each), Sum::with));
             show(pending, sums, Sum::pending);
             show(dead, sums, Sum::dead);
+            show(unknown, sums, Sum::unknown);
             show(oldest, sums, Sum::oldest);
             failing = false;
         } catch (RuntimeException e) {

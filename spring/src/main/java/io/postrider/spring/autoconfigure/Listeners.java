@@ -29,6 +29,11 @@ record Listeners(List<RelayListener> all) implements RelayListener {
     }
 
     @Override
+    public void unknown(OutboxEvent event, int failed, String code, String message) {
+        tell(listener -> listener.unknown(event, failed, code, message));
+    }
+
+    @Override
     public void outageStarted(String stream, String code, String message) {
         tell(listener -> listener.outageStarted(stream, code, message));
     }

@@ -56,7 +56,8 @@ public final class OutboxEndpoint {
             String startedAt) {}
 
     /** One stream. */
-    public record StreamView(String stream, long pending, long dead, double oldestPendingSeconds, boolean paused) {}
+    public record StreamView(
+            String stream, long pending, long dead, long unknown, double oldestPendingSeconds, boolean paused) {}
 
     /** One dead letter, without its payload. */
     public record DeadLetterView(
@@ -80,6 +81,7 @@ public final class OutboxEndpoint {
                                 each.name(),
                                 BacklogGauges.undelivered(each),
                                 each.dead(),
+                                each.unknown(),
                                 each.oldest().orElse(Duration.ZERO).toMillis() / 1000.0,
                                 each.pause().isPresent()))
                         .toList(),

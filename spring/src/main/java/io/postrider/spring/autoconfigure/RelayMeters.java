@@ -36,6 +36,12 @@ final class RelayMeters implements RelayListener {
         count("dead_letter", event);
     }
 
+    @Override
+    public void unknown(OutboxEvent event, int failed, String code, String message) {
+        count("failed", event);
+        count("unknown_outcome", event);
+    }
+
     private void count(String what, OutboxEvent event) {
         registry.counter(prefix + ".events." + what, StreamTags.NAME, tags.of(event.stream()))
                 .increment();

@@ -2,6 +2,7 @@
 package io.postrider.spring.autoconfigure;
 
 import io.postrider.OutboxEvent;
+import io.postrider.relay.Delivery;
 import io.postrider.relay.Publisher;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -12,6 +13,16 @@ record SharedPublisher(Publisher bean) implements Publisher {
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
         return bean.publish(event);
+    }
+
+    @Override
+    public CompletionStage<?> deliver(Delivery delivery) {
+        return bean.deliver(delivery);
+    }
+
+    @Override
+    public Traits traits() {
+        return bean.traits();
     }
 
     @Override

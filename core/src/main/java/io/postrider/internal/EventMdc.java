@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.internal;
+
+import io.postrider.OutboxEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.slf4j.MDC;
+
+/** Says in the MDC which event a thread is busy with, until it is closed. For one thread. */
+public final class EventMdc implements AutoCloseable {
+    private final Deque<MDC.MDCCloseable> keys = new ArrayDeque<>();
+
+    private EventMdc() {}
+
+    public static EventMdc of(OutboxEvent event, int attempt) {
+        EventMdc mdc = new EventMdc();
+        mdc.with("eventId", event.id().toString());
+        mdc.with("stream", event.stream());
+        mdc.with("eventType", event.type());
+        mdc.with("attempt", Integer.toString(attempt));
+        event.aggregateType().ifPresent(type -> mdc.with("aggregateType", type));
+        event.aggregateId().ifPresent(id -> mdc.with("aggregateId", id));
+        traceId(event).ifPresent(id -> mdc.with("traceId", id));
+        return mdc;
+    }
+
+    public EventMdc with(String key, String value) {
+        keys.push(MDC.putCloseable(key, value));
+        return this;
+    }
+
+    @Override
+    public void close() {
+        keys.forEach(MDC.MDCCloseable::close);
+    }
+
+    /** The trace id inside a W3C traceparent, else the correlation id. */
+    private static Optional<String> traceId(OutboxEvent event) {
+        String parent = event.headers().get("traceparent");
+        if (parent != null && parent.length() >= 35) {
+            return Optional.of(parent.substring(3, 35));
+        }
+        return Optional.ofNullable(event.headers().get("X-Correlation-ID"));
+    }
+}
