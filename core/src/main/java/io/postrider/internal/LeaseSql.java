@@ -63,7 +63,8 @@ public final class LeaseSql {
                        AND EXISTS (
                            SELECT FROM {relay} r LEFT JOIN {stream} st ON st.stream = k.stream
                            WHERE r.id = k.me AND r.lease_until > clock_timestamp() AND st.paused_at IS NULL
-                             AND r.relay_group = coalesce(st.relay_group, 'default'))
+                             AND r.relay_group = coalesce(st.relay_group, 'default')
+                             AND st.mode IS DISTINCT FROM 'COMPETING')
                        AND (k.event_key IS NULL
                             OR NOT EXISTS (
                                 SELECT FROM (

@@ -48,22 +48,6 @@ final class ShardStatements implements ShardStore {
         });
     }
 
-    /** Declares a stream of this group; returns the group that it belongs to. */
-    String declare(StreamSettings stream) {
-        return session.run("declare stream " + stream.name(), connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.declare)) {
-                statement.setString(1, stream.name());
-                statement.setString(2, settings.group());
-                statement.setString(3, stream.onDead().name());
-                statement.setString(4, stream.history().name());
-                try (ResultSet rows = statement.executeQuery()) {
-                    rows.next();
-                    return rows.getString(1);
-                }
-            }
-        });
-    }
-
     @Override
     public Survey tick(long me, Wants wants, Membership.Report report) {
         return session.run("renew the lease", connection -> {

@@ -3,9 +3,9 @@ package io.postrider.relay;
 
 import io.postrider.OutboxException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -41,11 +41,12 @@ public final class Relay implements AutoCloseable {
     private final Gates gates = new Gates(RandomGenerator.getDefault());
     private final Told told;
     private State state = State.NEW;
-    private final List<LoopThread> loops = new ArrayList<>();
+    private final List<LoopThread> loops = new CopyOnWriteArrayList<>();
     private @Nullable MembershipThread membership;
     private @Nullable CommitDesk desk;
     private volatile @Nullable CommitIntake commits;
     private Runnable deafen = () -> {};
+    private boolean toldWhenDue;
 
     Relay(Feed feed, Publisher publisher, RelaySettings settings) {
         this.feed = feed;
@@ -67,8 +68,10 @@ public final class Relay implements AutoCloseable {
      */
     public synchronized void start() {
         begin();
+        @Nullable Membership joined = null;
         try {
-            Membership joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            toldWhenDue = joined.onDue(nanos -> loops.forEach(each -> each.loop.dueIn(nanos)));
             for (int i = 0; i < settings.loops(); i++) {
                 loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
             }
@@ -79,11 +82,22 @@ public final class Relay implements AutoCloseable {
         } catch (RuntimeException e) {
             state = State.NEW;
             loops.clear();
+            leaveQuietly(joined);
             throw e;
         }
         membership.start();
         loops.forEach(Thread::start);
         log.info("Relay {} started", settings.name());
+    }
+
+    private static void leaveQuietly(@Nullable Membership joined) {
+        try {
+            if (joined != null) {
+                joined.leave();
+            }
+        } catch (RuntimeException e) {
+            log.debug("A place that was not needed runs out by itself", e);
+        }
     }
 
     private CommitDesk openDesk(Membership joined) {
@@ -219,7 +233,7 @@ public final class Relay implements AutoCloseable {
         Duration idle = intake instanceof CommitIntake
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
-        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
+        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle, toldWhenDue);
         Loop.Shared shared = new Loop.Shared(
                 settings.window(), new Judge(settings.retry(), random), gates, told, settings.answerTimeout());
         return new Loop(intake, publisher, shared, pace, wake);
