@@ -19,21 +19,12 @@ public final class CompetingSql {
     public final String tick;
 
     public CompetingSql(TableNames tables) {
-        claim = with(
-                tables,
-                CLAIM.replace("{pending ahead}", pending("e.shard >= ?", "due"))
-                        .replace(
-                                "{pending behind}",
-                                pending("e.shard < ?", "(SELECT * FROM due UNION ALL SELECT * FROM ahead)")));
+        claim = with(tables, CLAIM);
         verdict = with(tables, VERDICT);
         extend = with(tables, EXTEND);
         release = with(tables, RELEASE);
         releaseAllBut = with(tables, RELEASE_ALL_BUT);
         tick = with(tables, TICK);
-    }
-
-    private static String pending(String shards, String before) {
-        return PENDING.replace("{shards}", shards).replace("{before}", before);
     }
 
     private static String with(TableNames tables, String template) {
@@ -45,8 +36,8 @@ public final class CompetingSql {
 
     /**
      * Leases what may be sent now, and shows when the next will be. What has become due goes first, by its time, then what
-     * is pending, shard by shard from one that rotates: so the many who claim at once do not all look at the same rows, and
-     * each has its turn.
+     * is pending, span by span of the shards, and so many of each. They begin elsewhere each time: so the many who claim at
+     * once do not all look at the same rows, and each shard has its turn.
      *
      * <p>The rows are locked in CTEs, each of which is run once: in a subselect of the UPDATE a LIMIT can be run again and
      * again. A row that another has claimed since the snapshot fails the test of its status or time when it is locked. All
@@ -73,11 +64,22 @@ public final class CompetingSql {
                     ORDER BY e.due_at LIMIT o.room FOR UPDATE OF e SKIP LOCKED) e
                 LIMIT ?
             ),
-            ahead AS MATERIALIZED ({pending ahead}),
-            behind AS MATERIALIZED ({pending behind}),
-            measured AS (
+            fresh AS MATERIALIZED (
+                SELECT e.id, e.bytes
+                FROM open o
+                CROSS JOIN LATERAL (SELECT o.room - count(*) AS rows FROM due d WHERE d.stream = o.stream) room
+                CROSS JOIN LATERAL (
+                    SELECT e.id, e.bytes
+                    FROM unnest(?::smallint[], ?::smallint[]) AS span (first, last) CROSS JOIN LATERAL (
+                        SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e
+                        WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard BETWEEN span.first AND span.last
+                        ORDER BY e.shard, e.id LIMIT ? FOR UPDATE OF e SKIP LOCKED) e
+                    LIMIT room.rows) e
+                LIMIT ? - (SELECT count(*) FROM due)
+            ),
+            measured AS MATERIALIZED (
                 SELECT f.id, sum(f.bytes) OVER (ROWS UNBOUNDED PRECEDING) - f.bytes AS bytes_before
-                FROM (SELECT * FROM due UNION ALL SELECT * FROM ahead UNION ALL SELECT * FROM behind) f
+                FROM (SELECT id, bytes FROM due UNION ALL SELECT id, bytes FROM fresh) f
             ),
             claimed AS (
                 UPDATE {event} e
@@ -102,21 +104,10 @@ public final class CompetingSql {
                     FROM open o CROSS JOIN LATERAL (
                         SELECT e.due_at FROM {event} e
                         WHERE e.status = 'WAITING' AND e.stream = o.stream AND e.due_at > (SELECT now FROM asked)
-                        ORDER BY e.due_at LIMIT 1) w),
+                        ORDER BY e.due_at LIMIT 1) w
+                    -- Whoever got as much as it asked for asks again at once.
+                    WHERE (SELECT count(*) FROM measured) < ?),
                    current_setting('transaction_read_only')::boolean
-            """;
-
-    /** Pending rows of some shards, as far as those that were found before leave room. */
-    private static final String PENDING = """
-
-                SELECT e.id, e.bytes, o.stream
-                FROM open o
-                CROSS JOIN LATERAL (SELECT o.room - count(*) AS rows FROM {before} b WHERE b.stream = o.stream) room
-                CROSS JOIN LATERAL (
-                    SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e
-                    WHERE e.status = 'PENDING' AND e.stream = o.stream AND {shards}
-                    ORDER BY e.shard, e.id LIMIT room.rows FOR UPDATE OF e SKIP LOCKED) e
-                LIMIT ? - (SELECT count(*) FROM {before} b)
             """;
 
     /**

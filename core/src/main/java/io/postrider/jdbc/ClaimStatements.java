@@ -46,7 +46,7 @@ final class ClaimStatements implements AutoCloseable {
      * @param rows how many in all at most
      * @param bytes stop when their payloads add up to more than this
      * @param not ids of rows that are under way although their lease may have run out
-     * @param firstShard where to begin with what is pending
+     * @param spans where to look for what is pending
      */
     record Query(
             long me,
@@ -56,7 +56,14 @@ final class ClaimStatements implements AutoCloseable {
             long bytes,
             Duration lease,
             Collection<Long> not,
-            int firstShard) {}
+            Spans spans) {
+
+        /** How many rows it can bring. */
+        int most() {
+            return (int) Math.min(
+                    rows, rooms.values().stream().mapToLong(Integer::longValue).sum());
+        }
+    }
 
     /** A row that was leased, and how many leases of it have run out. */
     record Leased(Delivery delivery, int shard, int runOut) {}
@@ -76,12 +83,14 @@ final class ClaimStatements implements AutoCloseable {
                 statement.setString(4, query.group());
                 statement.setArray(5, EventStatements.array(connection, "int8", query.not()));
                 statement.setInt(6, query.rows());
-                statement.setInt(7, query.firstShard());
-                statement.setInt(8, query.rows());
-                statement.setInt(9, query.firstShard());
+                Spans spans = query.spans();
+                statement.setArray(7, EventStatements.array(connection, "int2", spans.first()));
+                statement.setArray(8, EventStatements.array(connection, "int2", spans.last()));
+                statement.setInt(9, spans.depth());
                 statement.setInt(10, query.rows());
                 statement.setLong(11, query.lease().toNanos() / 1000);
                 statement.setLong(12, query.bytes());
+                statement.setInt(13, query.most());
                 try (ResultSet rows = statement.executeQuery()) {
                     return found(rows, before, query.lease());
                 }

@@ -32,6 +32,9 @@ final class CompetingIntake implements Intake {
     /** After so many leases that ran out an event is not sent any more. */
     static final int LAST_LEASE = 3;
 
+    /** With more, the server would write what a claim brings to a temporary file before it sends it. */
+    private static final int MOST_ROWS = 2_000;
+
     private static final Logger log = LoggerFactory.getLogger(CompetingIntake.class);
 
     private final ClaimStatements statements;
@@ -40,6 +43,7 @@ final class CompetingIntake implements Intake {
     private final LongSupplier ticker;
     private final ConcurrentMap<Long, Delivery> taken = new ConcurrentHashMap<>();
     private final Set<Delivery> returning = new LinkedHashSet<>();
+    private boolean backlog;
     private int firstShard = ThreadLocalRandom.current().nextInt(Ownership.SHARDS);
 
     CompetingIntake(
@@ -63,7 +67,7 @@ final class CompetingIntake implements Intake {
             return Taken.nothing();
         }
         // One is enough to try a destination: the next time it is one of another shard.
-        int rows = demand.only() == null ? demand.rows() : 1;
+        int rows = demand.only() == null ? Math.min(demand.rows(), MOST_ROWS) : 1;
         ClaimStatements.Query query = new ClaimStatements.Query(
                 member.id(),
                 member.settings().group(),
@@ -72,16 +76,17 @@ final class CompetingIntake implements Intake {
                 demand.bytes(),
                 worker.lease(),
                 maybeDue(),
-                firstShard);
+                backlog ? Spans.abreast(firstShard, rows) : Spans.round(firstShard, rows));
         ClaimStatements.Found found = member.claiming(() -> {
             ClaimStatements.Found claimed = statements.claim(query);
             claimed.leased().forEach(each -> taken.put(each.delivery().id(), each.delivery()));
             return claimed;
         });
-        boolean more = isCutOff(found.leased(), query);
-        if (more) {
-            goOnFrom(found.leased());
-        }
+        boolean full = isFull(found.leased(), query);
+        // What stood abreast and brought too little may have left much of a few shards.
+        boolean more = full || backlog;
+        backlog = full;
+        goOnFrom(found.leased());
         return handOut(found, more);
     }
 
@@ -109,7 +114,7 @@ final class CompetingIntake implements Intake {
                 .toList();
     }
 
-    private static boolean isCutOff(List<ClaimStatements.Leased> leased, ClaimStatements.Query query) {
+    private static boolean isFull(List<ClaimStatements.Leased> leased, ClaimStatements.Query query) {
         Map<String, Integer> rows = new HashMap<>();
         long bytes = 0;
         for (ClaimStatements.Leased each : leased) {
@@ -123,7 +128,7 @@ final class CompetingIntake implements Intake {
                                 entry.getValue() >= query.rooms().getOrDefault(entry.getKey(), Integer.MAX_VALUE));
     }
 
-    /** The next claim begins where this one was cut off, so that each shard has its turn. */
+    /** The next claim begins where this one ended, so that each shard has its turn. */
     private void goOnFrom(List<ClaimStatements.Leased> leased) {
         int first = firstShard;
         int furthest = leased.stream()

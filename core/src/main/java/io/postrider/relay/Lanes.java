@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class Lanes {
-    private record LaneKey(String stream, String key) {}
+    /** @param key the events' key, or the id of an event that has a lane of its own */
+    private record LaneKey(String stream, Object key) {}
 
     private static final class Load {
         int rows;
@@ -55,11 +56,11 @@ final class Lanes {
         count(delivery, 1);
     }
 
-    /** An event without a key has a lane of its own. */
     private LaneKey keyOf(Delivery delivery) {
         OutboxEvent event = delivery.event();
-        Optional<String> key = keepsOrder ? event.key() : Optional.empty();
-        return new LaneKey(event.stream(), key.orElseGet(() -> event.id().toString()));
+        return new LaneKey(
+                event.stream(),
+                keepsOrder && event.key().isPresent() ? event.key().get() : event.id());
     }
 
     private Lane newLane(boolean keyed) {

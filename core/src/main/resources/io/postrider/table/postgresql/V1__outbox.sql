@@ -76,8 +76,12 @@ BEGIN
     RETURN NEW;
 END $$;
 
-CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE ON outbox_event
-    FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
+CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE OF event_id, stream, event_key, shard, event_type, headers, max_attempts
+    ON outbox_event FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
+-- What relays change all the time is tested without a call of the function.
+CREATE TRIGGER outbox_event_check_state BEFORE UPDATE OF status, holds ON outbox_event FOR EACH ROW
+    WHEN (NEW.status NOT IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN') OR (NEW.holds AND NEW.status = 'PENDING'))
+    EXECUTE FUNCTION outbox_event_check();
 
 -- Reader: take, what is pending of each stream and shard, oldest first.
 CREATE INDEX outbox_event_pending ON outbox_event (stream, shard, id) WHERE status = 'PENDING';
