@@ -114,6 +114,10 @@ public final class CompetingFeed implements Feed {
         return worker;
     }
 
+    CompetingMember member() {
+        return member;
+    }
+
     /** Collects what differs from the defaults; not thread-safe. */
     public static final class Builder {
         private final DataSource dataSource;

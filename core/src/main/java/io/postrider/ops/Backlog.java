@@ -51,10 +51,11 @@ public final class Backlog {
      * One stream, as it was when it was looked at.
      *
      * @param group the relays that deliver it; empty if no relay has met it yet
+     * @param competing whether it is a work queue, of which events are delivered in no order
      * @param pending may be sent now, unless its key is held
      * @param retrying failed, to be tried again
      * @param delayed to be sent later, as its writer wished
-     * @param leased left to the process that wrote it, for a moment
+     * @param leased left to the process that wrote it, for a moment; of a competing stream: being delivered
      * @param heldKeys keys of which nothing goes before a failed event does
      * @param dead not tried again unless a person says so
      * @param oldest for how long the oldest one has been waiting that is neither dead nor delayed
@@ -62,6 +63,7 @@ public final class Backlog {
     public record Stream(
             String name,
             Optional<String> group,
+            boolean competing,
             long pending,
             long retrying,
             long delayed,
@@ -91,6 +93,7 @@ public final class Backlog {
         return new Stream(
                 row.getString(1),
                 Rows.maybeText(row, 2),
+                row.getBoolean(13),
                 row.getLong(3),
                 row.getLong(4),
                 row.getLong(5),
