@@ -169,7 +169,7 @@ public final class CompetingFeed implements Feed {
 
         /** How long delivered events stay in the history, in whole days; 7 days by default. */
         public Builder keepHistory(Duration keepHistory) {
-            this.keepHistory = Objects.requireNonNull(keepHistory, "keepHistory");
+            this.keepHistory = Housekeeping.wholeDays(keepHistory);
             return this;
         }
 

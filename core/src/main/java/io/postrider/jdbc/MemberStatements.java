@@ -27,12 +27,14 @@ final class MemberStatements implements AutoCloseable {
     private final Sql sql;
     private final CompetingSql competing;
     private final CompetingSettings settings;
+    private final PlaceStatements places;
 
     MemberStatements(Session session, Sql sql, CompetingSql competing, CompetingSettings settings) {
         this.session = session;
         this.sql = sql;
         this.competing = competing;
         this.settings = settings;
+        this.places = new PlaceStatements(session, sql.shards, settings.group(), settings.lease());
     }
 
     /**
@@ -50,19 +52,7 @@ final class MemberStatements implements AutoCloseable {
     }
 
     long join(String name, Wants wants) {
-        return session.run("join the relays", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.join)) {
-                statement.setString(1, name);
-                statement.setString(2, settings.group());
-                statement.setString(3, wants.name());
-                statement.setInt(4, (int) settings.lease().toMillis());
-                statement.setLong(5, settings.lease().toMillis());
-                try (ResultSet rows = statement.executeQuery()) {
-                    rows.next();
-                    return rows.getLong(1);
-                }
-            }
-        });
+        return places.join(name, wants);
     }
 
     Survey tick(long me, Wants wants, Membership.Report report, Set<String> streams) {
@@ -139,25 +129,12 @@ final class MemberStatements implements AutoCloseable {
         });
     }
 
-    /** Removes the row of a relay that has not moved since it was seen; returns whether it was there so. */
     boolean declareDead(Peer peer, boolean unmoved) {
-        return session.run("declare a relay dead", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.declareDead)) {
-                statement.setLong(1, peer.id());
-                statement.setLong(2, peer.beat());
-                statement.setBoolean(3, unmoved);
-                return statement.executeUpdate() == 1;
-            }
-        });
+        return places.declareDead(peer, unmoved);
     }
 
     void leave(long me) {
-        session.run("leave the relays", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.leave)) {
-                statement.setLong(1, me);
-                return statement.executeUpdate();
-            }
-        });
+        places.leave(me);
     }
 
     @Override

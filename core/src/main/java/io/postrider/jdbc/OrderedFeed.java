@@ -157,11 +157,7 @@ public final class OrderedFeed implements Feed {
 
         /** How long delivered events stay in the history, in whole days; 7 days by default. */
         public Builder keepHistory(Duration keepHistory) {
-            if (keepHistory.compareTo(Duration.ofDays(1)) < 0) {
-                throw new IllegalArgumentException("The history is kept in whole days, so " + keepHistory
-                        + " is too short. Give a day or more, or turn the history off for the stream.");
-            }
-            this.keepHistory = keepHistory;
+            this.keepHistory = Housekeeping.wholeDays(keepHistory);
             return this;
         }
 
