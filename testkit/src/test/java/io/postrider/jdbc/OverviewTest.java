@@ -210,16 +210,17 @@ class OverviewTest {
             database.event(Claimant.STREAM, "k", "attempt_count = 1");
             worker.claim();
             database.event(Claimant.STREAM, "k");
-            database.event(Claimant.STREAM, "k", FAILED + ", holds = false");
-            Backlog.Stream work =
-                    Backlog.of(database.dataSource()).streams().get(0);
+            database.event(Claimant.STREAM, "k", FAILED.replace("true", "false"));
+            Backlog.Stream work = Backlog.of(database.dataSource()).streams().get(0);
             assertThat(work.competing()).isTrue();
             assertThat(List.of(work.pending(), work.retrying(), work.delayed(), work.leased(), work.heldKeys()))
                     .containsExactly(1L, 1L, 0L, 1L, 0L);
             assertThat(database.column(
                             "SELECT status || ' by ' || coalesce(relay, 'nobody') FROM outbox_status ORDER BY id"))
                     .containsExactly("PROCESSING by worker", "PENDING by nobody", "FAILED by nobody");
-            assertThat(problems()).as("the owner of shards does not take it").contains("streams: Stream work (group default) has no relay");
+            assertThat(problems())
+                    .as("the owner of shards does not take it")
+                    .contains("streams: Stream work (group default) has no relay");
             worker.place.tick(worker.member(), ShardStore.Wants.CLAIMS, Party.QUIET, Set.of(Claimant.STREAM));
             assertThat(problems()).noneMatch(each -> each.startsWith("streams"));
             assertThat(Relays.of(database.dataSource()).members())
@@ -230,7 +231,9 @@ class OverviewTest {
                         assertThat(each.streams()).containsExactly(Claimant.STREAM);
                         assertThat(each.shards()).isZero();
                     });
-            assertThat(owner.survey()).as("and gets no share of shards").allMatch(each -> each.owner() == owner.member());
+            assertThat(owner.survey())
+                    .as("and gets no share of shards")
+                    .allMatch(each -> each.owner() == owner.member());
         }
     }
 
