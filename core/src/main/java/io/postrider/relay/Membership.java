@@ -4,6 +4,7 @@ package io.postrider.relay;
 import io.postrider.OutboxException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 /** A relay's place among those that share a feed. {@link #tick} and {@link #leave} are called by one thread. */
 public interface Membership {
@@ -20,6 +21,14 @@ public interface Membership {
     default CommitIntake commits(Runnable passedOver) {
         throw new OutboxException(
                 "This feed cannot publish on commit. Use wokenBy(..) instead of publishesOnCommit(..) for its relay.");
+    }
+
+    /**
+     * Has {@code due} called, by whatever thread, with the nanoseconds until something of this relay's may be taken: 0 if it
+     * may be now. Returns whether it will be; if not, the loops have to poll.
+     */
+    default boolean onDue(LongConsumer due) {
+        return false;
     }
 
     /** How long after one {@link #tick} the next is due. */

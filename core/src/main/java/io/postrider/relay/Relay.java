@@ -3,9 +3,9 @@ package io.postrider.relay;
 
 import io.postrider.OutboxException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -42,11 +42,12 @@ public final class Relay implements AutoCloseable {
     private final Told told;
     private final Slots slots;
     private State state = State.NEW;
-    private final List<LoopThread> loops = new ArrayList<>();
+    private final List<LoopThread> loops = new CopyOnWriteArrayList<>();
     private @Nullable MembershipThread membership;
     private @Nullable CommitDesk desk;
     private volatile @Nullable CommitIntake commits;
     private Runnable deafen = () -> {};
+    private boolean toldWhenDue;
 
     Relay(Feed feed, Publisher publisher, RelaySettings settings) {
         this.feed = feed;
@@ -69,8 +70,10 @@ public final class Relay implements AutoCloseable {
      */
     public synchronized void start() {
         begin();
+        @Nullable Membership joined = null;
         try {
-            Membership joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            toldWhenDue = joined.onDue(nanos -> loops.forEach(each -> each.loop.dueIn(nanos)));
             for (int i = 0; i < settings.loops(); i++) {
                 loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
             }
@@ -81,11 +84,22 @@ public final class Relay implements AutoCloseable {
         } catch (RuntimeException e) {
             state = State.NEW;
             loops.clear();
+            leaveQuietly(joined);
             throw e;
         }
         membership.start();
         loops.forEach(Thread::start);
         log.info("Relay {} started", settings.name());
+    }
+
+    private static void leaveQuietly(@Nullable Membership joined) {
+        try {
+            if (joined != null) {
+                joined.leave();
+            }
+        } catch (RuntimeException e) {
+            log.debug("A place that was not needed runs out by itself", e);
+        }
     }
 
     private CommitDesk openDesk(Membership joined) {
@@ -230,7 +244,7 @@ public final class Relay implements AutoCloseable {
         Duration idle = intake instanceof CommitIntake
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
-        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
+        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle, toldWhenDue);
         Publisher.Traits traits = publisher.traits();
         Duration patience = traits.answersWithin().compareTo(settings.answerTimeout()) > 0
                 ? traits.answersWithin()
