@@ -80,14 +80,6 @@ public final class Backlog {
     }
 
     private static Stream stream(ResultSet row) throws SQLException {
-        Optional<Instant> since = Rows.maybeTime(row, 10);
-        Optional<Pause> pause = Optional.empty();
-        if (since.isPresent()) {
-            pause = Optional.of(new Pause(
-                    since.get(),
-                    Rows.maybeText(row, 11).orElse("?"),
-                    Rows.maybeText(row, 12).orElse("")));
-        }
         return new Stream(
                 row.getString(1),
                 Rows.maybeText(row, 2),
@@ -98,6 +90,13 @@ public final class Backlog {
                 row.getLong(7),
                 row.getLong(8),
                 Rows.maybeSeconds(row, 9),
-                pause);
+                pause(row, 10));
+    }
+
+    /** From its columns, of which this is the first: since when, by whom, why. */
+    static Optional<Pause> pause(ResultSet row, int column) throws SQLException {
+        String by = Rows.maybeText(row, column + 1).orElse("?");
+        String reason = Rows.maybeText(row, column + 2).orElse("");
+        return Rows.maybeTime(row, column).map(since -> new Pause(since, by, reason));
     }
 }
