@@ -39,6 +39,11 @@ public final class DashboardHandler implements AutoCloseable {
         router.get("/api/openapi.json", Role.VIEWER, call -> description());
     }
 
+    /** How many watch live. */
+    int watchers() {
+        return overview.watchers();
+    }
+
     Router router() {
         return router;
     }

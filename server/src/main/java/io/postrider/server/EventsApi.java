@@ -122,7 +122,9 @@ final class EventsApi {
                     + ". Its transaction never committed, or its history is no longer kept.");
         }
         json.put("settled", entries.stream().map(EventViews::entry).toList());
-        json.put("failedAttempts", dead.attempts(id).stream().map(EventViews::attempt).toList());
+        json.put(
+                "failedAttempts",
+                dead.attempts(id).stream().map(EventViews::attempt).toList());
         Audit audit = Audit.of(storage.dataSource(), storage.tables());
         json.put(
                 "audit",

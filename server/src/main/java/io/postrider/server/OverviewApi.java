@@ -37,6 +37,10 @@ final class OverviewApi {
         router.get("/api/live", Role.VIEWER, call -> live());
     }
 
+    int watchers() {
+        return MOST_WATCHERS - watchers.availablePermits();
+    }
+
     /** Lets those who watch go. */
     void close() {
         closed = true;

@@ -115,7 +115,7 @@ final class Scene {
                                 + literal(key.replaceAll("[^a-z0-9-]", ""))
                                 + " || '\", \"cents\": 129900, \"card\": {\"token\": \"tok_4711\", \"last4\": \"4242\"}}', 'UTF8'),"
                                 + " 'application/json', '{\"traceparent\": \"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\","
-                                + " \"tenant\": \"north\", \"authorization\": \"Bearer abc\"}',"
+                                + " \"tenant\": \"north\", \"session-token\": \"abc123\"}',"
                                 + " clock_timestamp() - interval '26 minutes') RETURNING event_id")
                 .get(0);
         execute("UPDATE outbox_event SET status = 'DEAD', holds = true, attempt_count = 5, last_error_code = "

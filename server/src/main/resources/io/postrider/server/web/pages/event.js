@@ -56,8 +56,7 @@ function Headers({ headers }) {
 const ATTEMPTS = [
   { title: 'When', cell: (a) => html`<${Time} at=${a.at} />` },
   { title: 'Relay', class: 'p2', cell: (a) => html`<${Foreign} text=${a.relay} />` },
-  { title: 'Error', cell: (a) => html`<${Foreign} text=${a.error} />` },
-  { title: 'Message', class: 'wrap', cell: (a) => html`<${Foreign} text=${a.errorMessage} />` },
+  { title: 'Error', class: 'wrap', cell: (a) => html`<${Foreign} text=${a.error} /><br /><span class="muted"><${Foreign} text=${a.errorMessage} /></span>` },
 ];
 const AUDIT = [
   { title: 'When', cell: (a) => html`<${Time} at=${a.at} />` },

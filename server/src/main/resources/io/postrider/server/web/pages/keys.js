@@ -15,7 +15,7 @@ function columns(me, start) {
     { title: 'Error', class: 'p3', cell: (k) => html`<${Foreign} text=${k.error || '–'} class="ellipsis" />` },
     { title: 'Since', class: 'number p2', cell: (k) => html`<${Time} at=${k.since} />` },
     { title: 'Goes on', class: 'number', cell: (k) => (k.state === 'DEAD' ? may(me, 'OPERATOR')
-      ? html`<button class="small primary" onClick=${() => start('requeue', k)}>Requeue</button> <button class="small quiet" onClick=${() => start('unhold', k)}>Unhold</button>`
+      ? html`<button class="small quiet" onClick=${() => start('requeue', k)}>Requeue</button> <button class="small quiet" onClick=${() => start('unhold', k)}>Unhold</button>`
       : html`<span class="muted">by hand</span>` : html`<${Time} at=${k.retryAt} />`) },
   ];
 }

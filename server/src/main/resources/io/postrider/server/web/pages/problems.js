@@ -13,8 +13,7 @@ export function Problems() {
     <${Loaded} of=${page}>${(data) => {
       const sorted = [...data.findings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
       return html`<ul class="findings">${sorted.map((f, i) => html`<li key=${i} class=${MARKS[f.level]}><span class="dot" aria-hidden="true"></span>
-        <div><p><${Foreign} text=${f.what} /></p>${f.advice && html`<p class="muted"><${Foreign} text=${f.advice} /></p>`}</div>
-        <span class="check-name muted">${f.check}</span></li>`)}</ul>`;
+        <span class="check-name muted">${f.check}</span><div><p><${Foreign} text=${f.what} /></p>${f.advice && html`<p class="muted"><${Foreign} text=${f.advice} /></p>`}</div></li>`)}</ul>`;
     }}</${Loaded}>
     <${Cli} text=${command('doctor')} /></${Page}>`;
 }
