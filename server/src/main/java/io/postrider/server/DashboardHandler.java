@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * {@link Dashboard#handler}. Thread-safe.
  */
 public final class DashboardHandler implements AutoCloseable {
-    /** A longer body is refused; whoever reads the request need not read further. */
+    /** A longer body is refused; whoever reads the request need read no more than one byte beyond. */
     public static final int LONGEST_BODY = 2 << 20;
 
     private static final Logger log = LoggerFactory.getLogger(DashboardHandler.class);
@@ -68,6 +68,9 @@ public final class DashboardHandler implements AutoCloseable {
     }
 
     private Answer api(Request request) {
+        if (request.body().length > LONGEST_BODY) {
+            throw Problem.tooLarge(LONGEST_BODY);
+        }
         access.doorkeeper().check(request);
         return router.answer(request, access.user(request));
     }

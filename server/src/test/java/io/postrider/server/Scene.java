@@ -33,10 +33,11 @@ final class Scene {
         return dataSource;
     }
 
-    void clear() {
+    Scene clear() {
         execute("DELETE FROM outbox_event; DELETE FROM outbox_history; DELETE FROM outbox_history_overflow;"
                 + " DELETE FROM outbox_attempt; DELETE FROM outbox_relay; DELETE FROM outbox_shard;"
                 + " DELETE FROM outbox_stream; DELETE FROM outbox_audit; DELETE FROM inbox_message");
+        return this;
     }
 
     /** Two relays, three streams, a history, a backlog, dead letters, held keys, consumers and some audit entries. */
@@ -81,22 +82,20 @@ final class Scene {
                 INSERT INTO outbox_audit (at, who, action, stream, reason)
                 VALUES (clock_timestamp() - interval '12 minutes', 'kim', 'pause', 'invoices', 'archive is being moved')
                 """);
-        for (int i = 0; i < 18; i++) {
-            dead(
-                    "order-events",
-                    "order-" + (200 + i),
-                    "OrderPlaced",
-                    "RECORD_TOO_LARGE",
-                    "The record has 1398112 bytes and the broker takes at most 1048588");
-        }
-        for (int i = 0; i < 5; i++) {
-            dead(
-                    "payments",
-                    "payment-" + i,
-                    "PaymentCaptured",
-                    "UNKNOWN_TOPIC",
-                    "Topic payments-v2 does not exist on this cluster, and it may not be made");
-        }
+        dead(
+                "order-events",
+                "'order-' || 199 + n",
+                18,
+                "OrderPlaced",
+                "RECORD_TOO_LARGE",
+                "The record has 1398112 bytes and the broker takes at most 1048588");
+        dead(
+                "payments",
+                "'payment-' || n - 1",
+                5,
+                "PaymentCaptured",
+                "UNKNOWN_TOPIC",
+                "Topic payments-v2 does not exist on this cluster, and it may not be made");
         execute("UPDATE outbox_event SET status = 'WAITING', holds = true, attempt_count = 2,"
                 + " due_at = clock_timestamp() + interval '40 minutes', last_error_code = 'TIMEOUT',"
                 + " last_attempt_at = clock_timestamp() - interval '31 seconds',"
@@ -107,25 +106,40 @@ final class Scene {
 
     /** Returns its event id. */
     String dead(String stream, String key, String type, String code, String message) {
-        String id = column(
-                        "INSERT INTO outbox_event (stream, event_key, event_type, aggregate_type, aggregate_id, payload,"
-                                + " content_type, headers, created_at) VALUES (" + literal(stream) + ", " + literal(key)
-                                + ", "
-                                + literal(type) + ", 'Order', " + literal(key) + ", convert_to('{\"order\": \"' || "
-                                + literal(key.replaceAll("[^a-z0-9-]", ""))
-                                + " || '\", \"cents\": 129900, \"card\": {\"token\": \"tok_4711\", \"last4\": \"4242\"}}', 'UTF8'),"
-                                + " 'application/json', '{\"traceparent\": \"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\","
-                                + " \"tenant\": \"north\", \"session-token\": \"abc123\"}',"
-                                + " clock_timestamp() - interval '26 minutes') RETURNING event_id")
-                .get(0);
-        execute("UPDATE outbox_event SET status = 'DEAD', holds = true, attempt_count = 5, last_error_code = "
-                + literal(code) + ", last_error_message = " + literal(message)
-                + ", last_attempt_at = clock_timestamp() - interval '25 minutes' WHERE event_id = '" + id + "'");
-        execute("INSERT INTO outbox_attempt (event_row, event_id, attempted_at, relay, error_code, error_message)"
-                + " SELECT id, event_id, clock_timestamp() - (25 + n) * interval '1 minute', 'shop-1', " + literal(code)
-                + ", " + literal(message) + " FROM outbox_event, generate_series(0, 4) n WHERE event_id = '" + id
-                + "'");
-        return id;
+        return dead(stream, literal(key), 1, type, code, message).get(0);
+    }
+
+    /** @param key SQL, in which n counts from 1 */
+    private List<String> dead(String stream, String key, int count, String type, String code, String message) {
+        return column("""
+                WITH died AS (
+                    INSERT INTO outbox_event (stream, event_key, event_type, aggregate_type, aggregate_id, payload,
+                        content_type, headers, created_at, status, holds, attempt_count, last_error_code,
+                        last_error_message, last_attempt_at)
+                    SELECT %s, key, %s, 'Order', key, convert_to(json_build_object('cents', 129900, 'card',
+                               json_build_object('token', 'tok_4711', 'last4', '4242'))::text, 'UTF8'),
+                           'application/json', '{"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                               "tenant": "north", "session-token": "abc123"}',
+                           clock_timestamp() - interval '26 minutes', 'DEAD', true, 5, %s, %s,
+                           clock_timestamp() - interval '25 minutes'
+                    FROM (SELECT %s AS key FROM generate_series(1, %d) n) keys
+                    RETURNING id, event_id
+                ),
+                attempts AS (
+                    INSERT INTO outbox_attempt (event_row, event_id, attempted_at, relay, error_code, error_message)
+                    SELECT id, event_id, clock_timestamp() - (25 + n) * interval '1 minute', 'shop-1', %s, %s
+                    FROM died, generate_series(0, 4) n
+                )
+                SELECT event_id FROM died
+                """.formatted(
+                        literal(stream),
+                        literal(type),
+                        literal(code),
+                        literal(message),
+                        key,
+                        count,
+                        literal(code),
+                        literal(message)));
     }
 
     static String literal(String text) {

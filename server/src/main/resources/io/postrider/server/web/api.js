@@ -91,6 +91,15 @@ export async function connect() {
   }
 }
 
+/** A page that nobody sees does not watch: it would hold one of the six connections that a browser has for one server. */
+export function watchWhileSeen() {
+  const leave = () => { watching?.abort(); watching = null; };
+  document.addEventListener('visibilitychange', () => (document.hidden ? leave() : watching || connect()));
+  window.addEventListener('pagehide', leave);
+  window.addEventListener('pageshow', (event) => event.persisted && connect());
+  if (!document.hidden) connect();
+}
+
 async function watch(signal) {
   const response = await request('live', { headers: headers(), signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

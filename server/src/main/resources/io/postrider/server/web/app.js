@@ -2,7 +2,7 @@
 // The frame: where we are, how one goes elsewhere, who is signed in, and the keys.
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect, live, signIn } from './api.js';
+import { connect, signIn, watchWhileSeen } from './api.js';
 import { clean } from './text.js';
 import { html, refresh, Tellings, useLive } from './ui.js';
 import { Overview } from './pages/overview.js';
@@ -99,17 +99,19 @@ function SignIn({ scheme }) {
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');
   const [tried, setTried] = useState(false);
+  const form = useRef(null);
+  useEffect(() => form.current.querySelector('input').focus(), []);
   const submit = (event) => {
     event.preventDefault();
     signIn(basic ? 'Basic ' + btoa(String.fromCharCode(...new TextEncoder().encode(name + ':' + secret))) : 'Bearer ' + secret);
     setTried(true);
     connect();
   };
-  return html`<form class="sign-in" onSubmit=${submit}>
+  return html`<form class="sign-in" ref=${form} onSubmit=${submit}>
     <${Mark} /><h1>Sign in</h1>
-    ${basic && html`<label class="field"><span>Name</span><input name="name" autocomplete="username" value=${name} onInput=${(e) => setName(e.target.value)} autofocus /></label>`}
+    ${basic && html`<label class="field"><span>Name</span><input name="name" autocomplete="username" value=${name} onInput=${(e) => setName(e.target.value)} /></label>`}
     <label class="field"><span>${basic ? 'Password' : 'Token'}</span><input name="secret" type="password" autocomplete="current-password" value=${secret}
-      onInput=${(e) => setSecret(e.target.value)} autofocus=${!basic} /></label>
+      onInput=${(e) => setSecret(e.target.value)} /></label>
     ${tried && html`<p class="error" role="alert">Nobody is known by this. Try again.</p>`}
     <button class="primary" type="submit" disabled=${!secret}>Sign in</button>
   </form>`;
@@ -143,7 +145,7 @@ function App() {
   const [menu, setMenu] = useState(false);
   const input = useRef(null);
   useKeys(() => input.current?.focus(), () => setHelp(true));
-  useEffect(() => { connect(); }, []);
+  useEffect(watchWhileSeen, []);
   useEffect(() => setMenu(false), [place]);
   if (scheme) return html`<${SignIn} scheme=${scheme} />`;
   const found = PAGES.find((each) => each.path === place.page);

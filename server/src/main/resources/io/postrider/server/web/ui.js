@@ -179,7 +179,10 @@ export function Confirm({ title, text, verb, danger, cli, act, close, children, 
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(null);
-  useEffect(() => { dialog.current.showModal(); }, []);
+  useEffect(() => {
+    dialog.current.showModal();
+    dialog.current.querySelector('textarea').focus();
+  }, []);
   const submit = async (event) => {
     event.preventDefault();
     setBusy(true);
@@ -200,7 +203,7 @@ export function Confirm({ title, text, verb, danger, cli, act, close, children, 
       <p>${text}</p>
       ${children}
       <label class="field"><span>Why <em>goes to the audit table with your name</em></span>
-        <textarea name="reason" rows="2" maxlength="2000" value=${reason} onInput=${(e) => setReason(e.target.value)} autofocus></textarea></label>
+        <textarea name="reason" rows="2" maxlength="2000" value=${reason} onInput=${(e) => setReason(e.target.value)}></textarea></label>
       ${cli && html`<details><summary>The same on the command line</summary><${Cli} text=${cli(reason.trim() || '…')} /></details>`}
       ${error && html`<p class="error" role="alert">${clean(error.message)}</p>`}
       <div class="buttons"><button type="button" class="quiet" onClick=${close}>Cancel</button>

@@ -6,11 +6,10 @@ const link = (values) => '#/audit' + params(values);
 
 const COLUMNS = [
   { title: 'When', cell: (a) => html`<${Time} at=${a.at} />` },
-  { title: 'Who', cell: (a) => html`<a href=${link({ who: a.who })}><${Foreign} text=${a.who} /></a>` },
-  { title: 'Did', cell: (a) => html`<a href=${link({ action: a.action })}><${Foreign} text=${a.action} /></a>` },
+  { title: 'Who did what, and why', class: 'wrap', cell: (a) => html`<a href=${link({ who: a.who })}><${Foreign} text=${a.who} /></a> · <a href=${link({ action: a.action })}><${Foreign} text=${a.action} /></a><br />
+    <span class="muted"><${Foreign} text=${a.reason} /></span>` },
   { title: 'To', cell: (a) => (a.event ? html`<${EventLink} id=${a.event} />` : html`<a href=${link({ stream: a.stream })}><${Foreign} text=${a.stream} /></a>`) },
-  { title: 'Stream', class: 'p3', cell: (a) => html`<${Foreign} text=${a.stream} />` },
-  { title: 'Why', class: 'wrap p2', cell: (a) => html`<${Foreign} text=${a.reason} />` },
+  { title: 'Stream', class: 'p2', cell: (a) => html`<${Foreign} text=${a.stream} />` },
 ];
 
 export function Audit({ query }) {
