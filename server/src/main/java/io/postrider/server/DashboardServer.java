@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.postrider.OutboxException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -81,8 +82,9 @@ public final class DashboardServer implements AutoCloseable {
     private void serve(HttpExchange exchange) throws IOException {
         try (exchange) {
             byte[] body = exchange.getRequestBody().readNBytes(DashboardHandler.LONGEST_BODY + 1);
-            // Who still sends would see a reset instead of the answer; a body without end is cut off.
-            exchange.getRequestBody().skip(DRAINED);
+            if (body.length > DashboardHandler.LONGEST_BODY) {
+                drain(exchange.getRequestBody());
+            }
             Answer answer = handler.handle(request(exchange, body));
             answer.headers().forEach(exchange.getResponseHeaders()::set);
             if (answer instanceof Response response) {
@@ -92,6 +94,16 @@ public final class DashboardServer implements AutoCloseable {
                 try (OutputStream out = exchange.getResponseBody()) {
                     live.body().writeTo(out);
                 }
+            }
+        }
+    }
+
+    /** Who still sends would see a reset instead of the answer; a body without end is cut off. */
+    private static void drain(InputStream in) throws IOException {
+        byte[] buffer = new byte[1 << 16];
+        for (int left = DRAINED; left > 0; left -= buffer.length) {
+            if (in.readNBytes(buffer, 0, buffer.length) < buffer.length) {
+                return;
             }
         }
     }
