@@ -113,16 +113,18 @@ public final class HistorySearch {
     /** The first page that can hold what is asked for. */
     private long first(Day day) {
         Instant since = query.since();
-        return since == null || !History.from(day.day()).toInstant().isBefore(since)
-                ? 0
-                : Math.max(0, pageOf(day, since) - DISORDER);
+        if (since == null || !History.from(day.day()).toInstant().isBefore(since)) {
+            return 0;
+        }
+        return Math.max(0, pageOf(day, since) - DISORDER);
     }
 
     private Place end(Day day) {
         Instant until = query.until();
-        boolean whole = until == null
-                || !until.isBefore(History.from(day.day().plusDays(1)).toInstant());
-        return new Place(whole ? day.pages() : Math.min(day.pages(), pageOf(day, until) + DISORDER), 0);
+        if (until == null || !until.isBefore(History.from(day.day().plusDays(1)).toInstant())) {
+            return new Place(day.pages(), 0);
+        }
+        return new Place(Math.min(day.pages(), pageOf(day, until) + DISORDER), 0);
     }
 
     private long pageOf(Day day, Instant time) {

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,7 @@ public final class DashboardServer implements AutoCloseable {
     private final ExecutorService threads;
     private final DashboardHandler handler;
     private final String url;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private DashboardServer(HttpServer server, DashboardHandler handler) {
         this.server = server;
@@ -147,9 +149,12 @@ public final class DashboardServer implements AutoCloseable {
         return query;
     }
 
-    /** Stops listening; who watches live is let go. */
+    /** Stops listening; who watches live is let go. Does nothing the second time. */
     @Override
     public void close() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
         handler.close();
         server.stop(0);
         threads.shutdownNow();

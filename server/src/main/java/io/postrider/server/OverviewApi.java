@@ -137,7 +137,7 @@ final class OverviewApi {
     }
 
     private static double millis(Duration duration) {
-        return duration.toNanos() / 100_000 / 10.0;
+        return Math.round(duration.toNanos() / 100_000.0) / 10.0;
     }
 
     private static Map<String, Object> latency(History.Recent recent) {

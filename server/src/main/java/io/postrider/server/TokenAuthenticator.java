@@ -24,7 +24,11 @@ public final class TokenAuthenticator implements Authenticator {
         });
     }
 
-    /** @param users by their tokens */
+    /**
+     * Knows these.
+     *
+     * @param users by their tokens
+     */
     public static TokenAuthenticator of(Map<String, User> users) {
         return new TokenAuthenticator(users);
     }

@@ -8,6 +8,7 @@ import io.postrider.OutboxException;
 import io.postrider.internal.JsonReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -285,7 +286,8 @@ class AccessTest {
     }
 
     private static String raw(DashboardServer to, String request) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", URI.create(to.url()).getPort())) {
+        try (Socket socket = new Socket(
+                InetAddress.getLoopbackAddress(), URI.create(to.url()).getPort())) {
             socket.setSoTimeout(10_000);
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             byte[] start = socket.getInputStream().readNBytes(40);

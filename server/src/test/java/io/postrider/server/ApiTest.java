@@ -94,7 +94,7 @@ class ApiTest {
         Caller.Told history = api.get("api/events?in=history&type=PaymentCaptured&limit=200");
         assertThat(history.list("events"))
                 .hasSize(200)
-                .allMatch(each -> ((Map<?, ?>) each).get("stream").equals("payments"));
+                .allMatch(each -> "payments".equals(((Map<?, ?>) each).get("stream")));
         assertThat(api.get("api/events?in=history&type=PaymentCaptured&limit=200&after=" + history.text("next"))
                         .list("events"))
                 .hasSize(200)
@@ -144,8 +144,8 @@ class ApiTest {
                 api.post("api/dead-letters/requeue", with(all, "dryRun", true)).text("upTo"));
         Caller.Told first = api.post("api/dead-letters/requeue", all);
         assertThat(first.text("changed")).isEqualTo("10000");
-        Caller.Told second = api.post(
-                "api/dead-letters/requeue", with(all, "after", first.json().get("next")));
+        Caller.Told second =
+                api.post("api/dead-letters/requeue", with(all, "after", Long.parseLong(first.text("next"))));
         assertThat(second.text("changed")).isEqualTo("500");
         assertThat(second.json().get("next")).isNull();
     }
@@ -188,7 +188,7 @@ class ApiTest {
         Map<String, Object> edit =
                 new LinkedHashMap<>(Map.of("revision", 99, "payload", "{\"fixed\": \"é\"}", "reason", "typo"));
         assertThat(api.post("api/events/" + id + "/edit", edit).status()).isEqualTo(409);
-        edit.put("revision", api.get("api/events/" + id).json().get("revision"));
+        edit.put("revision", Long.parseLong(api.get("api/events/" + id).text("revision")));
         assertThat(api.post("api/events/" + id + "/edit", with(edit, "payload", "{\"token\": \"[hidden]\"}"))
                         .status())
                 .as("what is hidden is not sent to consumers")
@@ -214,10 +214,10 @@ class ApiTest {
         assertThat(api.post("api/streams/pause", body).status()).isEqualTo(409);
         Map<?, ?> payments = api.get("api/streams").list("streams").stream()
                 .map(each -> (Map<?, ?>) each)
-                .filter(each -> each.get("name").equals("payments"))
+                .filter(each -> "payments".equals(each.get("name")))
                 .findFirst()
                 .orElseThrow();
-        assertThat(((Map<?, ?>) payments.get("pause")).get("reason")).isEqualTo("broker moves");
+        assertThat(payments.get("pause")).asString().contains("reason=broker moves");
         assertThat(api.post("api/streams/resume", body).status()).isEqualTo(200);
         assertThat(scene.column("SELECT action FROM outbox_audit WHERE stream = 'payments' ORDER BY id"))
                 .containsExactly("pause", "resume");
@@ -229,7 +229,7 @@ class ApiTest {
         assertThat(keys).hasSize(19);
         Map<?, ?> retrying = keys.stream()
                 .map(each -> (Map<?, ?>) each)
-                .filter(each -> each.get("key").equals("order-7"))
+                .filter(each -> "order-7".equals(each.get("key")))
                 .findFirst()
                 .orElseThrow();
         assertThat(String.valueOf(retrying.get("behind"))).isEqualTo("11");

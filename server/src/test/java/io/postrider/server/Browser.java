@@ -17,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
@@ -111,6 +112,7 @@ final class Browser implements AutoCloseable {
         driver.executeScript("location.hash = '#/' + arguments[0]", page);
     }
 
+    @Nullable
     Object script(String text, Object... values) {
         return driver.executeScript(text, values);
     }
@@ -191,8 +193,8 @@ final class Browser implements AutoCloseable {
 
     /** The whole page. */
     void picture(Path file) {
-        int width = ((Number) script("return innerWidth")).intValue();
-        int height = ((Number) script("return document.documentElement.scrollHeight")).intValue();
+        int width = Integer.parseInt(String.valueOf(script("return innerWidth")));
+        int height = Integer.parseInt(String.valueOf(script("return document.documentElement.scrollHeight")));
         size(width, height);
         Object data = driver.executeCdpCommand("Page.captureScreenshot", Map.of("format", "png"))
                 .get("data");

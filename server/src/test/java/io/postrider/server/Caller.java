@@ -12,6 +12,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** Calls the API as a script does. */
 final class Caller {
@@ -35,7 +36,7 @@ final class Caller {
         }
 
         List<Object> list(String name) {
-            return new ArrayList<>((List<?>) json.get(name));
+            return new ArrayList<>((List<?>) Objects.requireNonNull(json.get(name)));
         }
 
         Map<?, ?> first(String name) {
@@ -43,7 +44,7 @@ final class Caller {
         }
 
         Map<?, ?> object(String name) {
-            return (Map<?, ?>) json.get(name);
+            return (Map<?, ?>) Objects.requireNonNull(json.get(name));
         }
     }
 
@@ -76,7 +77,7 @@ final class Caller {
     }
 
     static Told read(HttpResponse<String> response) {
-        Object json = JsonReader.read(response.body());
+        Object json = Objects.requireNonNull(JsonReader.read(response.body()));
         return new Told(response.statusCode(), (Map<?, ?>) json, response);
     }
 }

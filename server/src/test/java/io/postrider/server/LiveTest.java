@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -85,10 +86,10 @@ class LiveTest {
             assertThat(live.next().get("trouble")).isEqualTo("");
             source.down = new SQLException("switched off");
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> live.next().get("level").equals("PROBLEM"));
+                    .until(() -> "PROBLEM".equals(live.next().get("level")));
             source.down = null;
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> live.next().get("trouble").equals(""));
+                    .until(() -> "".equals(live.next().get("trouble")));
         }
     }
 
@@ -110,7 +111,7 @@ class LiveTest {
                 String line = lines.readLine();
                 assertThat(line).as("the stream goes on").isNotNull();
                 if (line.startsWith("data: ")) {
-                    return (Map<?, ?>) JsonReader.read(line.substring(6));
+                    return (Map<?, ?>) Objects.requireNonNull(JsonReader.read(line.substring(6)));
                 }
             }
         }

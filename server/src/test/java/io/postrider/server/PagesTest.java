@@ -116,7 +116,7 @@ class PagesTest {
         browser.write("input[name=key]", "invoice-5");
         browser.press(".filter", "Search");
         await().atMost(Duration.ofSeconds(10))
-                .until(() -> browser.script("return location.hash").equals("#/events?stream=invoices&key=invoice-5"));
+                .until(() -> "#/events?stream=invoices&key=invoice-5".equals(browser.script("return location.hash")));
         await().atMost(Duration.ofSeconds(10))
                 .until(() -> browser.all("tbody tr").size() == 1);
         assertThat(browser.text("main > .cli code")).isEqualTo("postrider events --stream invoices --key invoice-5");
@@ -154,8 +154,8 @@ class PagesTest {
     void aServerThatIsGoneIsSaidToBeGone() {
         Scene own = Scene.empty().filled();
         CountedSource source = new CountedSource(own.dataSource(), new AtomicInteger());
-        try (DashboardServer other = Dashboard.on(source).port(0).start();
-                Browser second = Browser.at(other)) {
+        DashboardServer other = Dashboard.on(source).port(0).start();
+        try (Browser second = Browser.at(other)) {
             second.open("overview", "light");
             second.awaitText(".condition", "23 dead letters");
             source.down = new SQLException("the database is gone");
@@ -165,6 +165,8 @@ class PagesTest {
             second.awaitText(".condition", "23 dead letters");
             other.close();
             second.awaitText(".offline", "cannot be reached");
+        } finally {
+            other.close();
         }
     }
 
