@@ -59,12 +59,10 @@ final class Condition {
                         "relays"));
         sample.streams().forEach(this::look);
         if (sample.dead() > 0) {
-            long streams =
-                    sample.streams().stream().filter(each -> each.dead() > 0).count();
             add(
                     Level.WARNING,
-                    number(sample.dead(), sample.bound()) + (sample.dead() == 1 ? " dead letter" : " dead letters")
-                            + (streams == 1 ? " waits" : " wait") + " for a person.",
+                    number(sample.dead(), sample.bound())
+                            + (sample.dead() == 1 ? " dead letter waits" : " dead letters wait") + " for a person.",
                     "dead");
         }
     }

@@ -128,7 +128,6 @@ final class Demo {
                         "relay-" + i, postgres.url(), kafka.bootstrapServers(), options.leaseSeconds()))
                 .toList();
         Chaos chaos = new Chaos(relays, kafka, dataSource, console);
-        Oversized oversized = new Oversized(dataSource, kafka);
         try (FraudDetection fraud = new FraudDetection(dataSource, kafka.bootstrapServers());
                 Traffic traffic = new Traffic(new TransferService(dataSource), options.events(), options.rate())) {
             relays.forEach(RelayProcess::start);
@@ -139,16 +138,13 @@ final class Demo {
             if (options.chaos()) {
                 chaos.start(traffic::committed, options.events());
             }
-            if (options.chaos() && options.keep()) {
-                oversized.append();
-            }
             watch(dataSource, traffic, fraud, chaos);
 
             Summary summary = Summary.of(dataSource);
             summary.print(console, options.events(), traffic.rolledBack(), fraud.duplicates());
             Narration.readNext(console);
             if (options.keep()) {
-                stay(servers, oversized);
+                stay(servers);
             }
             return summary.agrees(options.events());
         } finally {
@@ -156,8 +152,10 @@ final class Demo {
         }
     }
 
-    private void stay(Servers servers, Oversized oversized) throws Exception {
+    private void stay(Servers servers) throws Exception {
         if (options.chaos()) {
+            Oversized oversized = new Oversized(servers.dataSource(), servers.kafka());
+            oversized.append();
             oversized.awaitDead();
             oversized.raiseLimit();
             Narration.deadLetters(console, servers.dashboard());

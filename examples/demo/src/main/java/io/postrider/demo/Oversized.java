@@ -22,7 +22,9 @@ import org.apache.kafka.common.config.ConfigResource;
 /** Statements of account that a topic does not take, since they are too large for it: they die, and wait for a person. */
 final class Oversized {
     private static final String STREAM = "statements";
-    static final int COUNT = 24;
+    /** A relay that is refused ten different events in a row suspects the destination, and waits. */
+    static final int COUNT = 9;
+
     private static final int BYTES = 4_000;
     private static final String LIMIT = "1000";
     private static final Duration LOOK_EVERY = Duration.ofMillis(100);

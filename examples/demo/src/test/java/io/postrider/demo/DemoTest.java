@@ -103,17 +103,17 @@ class DemoTest {
                     .map(line -> line.substring(line.indexOf("http")))
                     .findFirst()
                     .orElseThrow();
-            assertThat(call(url + "api/dead-letters/groups", "")).contains("\"count\": 24");
+            assertThat(call(url + "api/dead-letters/groups", "")).contains("\"count\": 9");
             String all = "{\"all\": true, \"stream\": \"statements\", \"reason\": \"limit raised\", ";
             String upTo = call(url + "api/dead-letters/requeue", all + "\"dryRun\": true}")
                     .replaceAll("(?s).*\"upTo\": \"(\\d+)\".*", "$1");
             assertThat(call(url + "api/dead-letters/requeue", all + "\"upTo\": \"" + upTo + "\"}"))
-                    .contains("\"changed\": 24");
+                    .contains("\"changed\": 9");
             await().atMost(LIMIT)
                     .until(() -> call(url + "api/events?in=history&stream=statements", "")
                                     .split("PUBLISHED", -1)
                                     .length
-                            == 25);
+                            == 10);
         }
         await().atMost(LIMIT).ignoreExceptions().until(() -> leftovers().isEmpty());
     }
