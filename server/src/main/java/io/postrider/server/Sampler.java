@@ -24,6 +24,8 @@ final class Sampler {
     static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final Duration LONGEST = Duration.ofSeconds(5);
     private static final int POINTS = 900;
+    /** Of one stream and state; a look at ten streams that are stuck takes a tenth of a second. */
+    private static final long COUNTED = 25_000;
 
     private final Backlog backlog;
     private final Relays relays;
@@ -35,7 +37,7 @@ final class Sampler {
     private long due = System.nanoTime();
 
     Sampler(Storage storage) {
-        backlog = Backlog.of(storage.dataSource(), storage.tables());
+        backlog = Backlog.of(storage.dataSource(), storage.tables()).upTo(COUNTED);
         relays = Relays.of(storage.dataSource(), storage.tables());
         history = History.of(storage.dataSource(), storage.tables());
     }

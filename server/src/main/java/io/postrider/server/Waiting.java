@@ -4,6 +4,7 @@ package io.postrider.server;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.HeldKeys;
 import io.postrider.ops.Relays;
+import io.postrider.ops.Streams;
 import io.postrider.ops.Undelivered;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -58,10 +59,10 @@ record Waiting(String text, Instant since, Optional<Instant> until, Optional<Hel
     }
 
     private static Waiting pending(Undelivered.Event event, Storage storage) {
-        Optional<Backlog.Pause> pause = Backlog.of(storage.dataSource(), storage.tables()).upTo(1).streams().stream()
+        Optional<Backlog.Pause> pause = Streams.of(storage.dataSource(), storage.tables()).known().stream()
                 .filter(each -> each.name().equals(event.stream()))
                 .findFirst()
-                .flatMap(Backlog.Stream::pause);
+                .flatMap(Streams.Known::pause);
         if (pause.isPresent()) {
             return new Waiting(
                     "Its stream is paused by " + pause.get().by() + ": "
