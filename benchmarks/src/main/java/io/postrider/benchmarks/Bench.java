@@ -47,6 +47,7 @@ public final class Bench {
             case "append" -> new AppendScenario(options);
             case "inbox" -> new InboxScenario(options);
             case "queue" -> new QueueScenario(options);
+            case "dashboard" -> new DashboardScenario(options);
             case "held" -> new HeldScenario(options);
             default -> new IdleScenario(options);
         };

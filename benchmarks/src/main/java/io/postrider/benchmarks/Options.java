@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|inbox|idle|held|queue [options]
+            usage: ./bench drain|latency|append|inbox|idle|held|queue|dashboard [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -48,6 +48,10 @@ final class Options {
             queue: a backlog is taken, answered at once, and removed
               --events N        events per round (200000)
               --loops N         loops of the relay (2)
+
+            dashboard: how long its pages take while much is stuck
+              --events N        undelivered events (1000000)
+              --delivered N     events in the history (10000000)
             """;
 
     private static final Map<String, Set<String>> KNOWN = Map.of(
@@ -57,7 +61,8 @@ final class Options {
             "inbox", Set.of("threads", "seconds"),
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),
-            "queue", Set.of("events", "loops"));
+            "queue", Set.of("events", "loops"),
+            "dashboard", Set.of("events", "delivered"));
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 
     private final String scenario;

@@ -113,6 +113,17 @@ final class Rig implements AutoCloseable {
         }
     }
 
+    String text(String sql) {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException("The database refused " + sql, e);
+        }
+    }
+
     /** The position in the log of the database, in bytes. */
     long walPosition() {
         return number("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint");

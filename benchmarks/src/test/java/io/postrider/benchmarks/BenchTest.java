@@ -121,6 +121,16 @@ class BenchTest {
     }
 
     @Test
+    void dashboardAsksForEveryPage() throws Exception {
+        List<Map<String, String>> rows =
+                run("dashboard", "--events", "3000", "--delivered", "5000", "--rounds", "1", "--json");
+        assertThat(rows).hasSize(21);
+        assertThat(rows)
+                .allSatisfy(row ->
+                        assertThat(row).containsEntry("scenario", "dashboard").containsKeys("p95_ms", "p50_ms"));
+    }
+
+    @Test
     void unknownArgumentsAreNamedWithTheUsage() {
         assertThat(refusal("drain", "--speed", "9"))
                 .startsWith("Unknown argument --speed for drain.")

@@ -9,12 +9,14 @@ public final class InboxSql {
     public final String claim;
     public final String pages;
     public final String prune;
+    public final String consumers;
 
     public InboxSql(TableNames tables) {
         once = with(tables, ONCE);
         claim = with(tables, CLAIM);
         pages = with(tables, PAGES);
         prune = with(tables, PRUNE);
+        consumers = with(tables, CONSUMERS);
     }
 
     private static String with(TableNames tables, String template) {
@@ -44,5 +46,34 @@ public final class InboxSql {
             DELETE FROM {inbox}
             WHERE ctid >= ?::tid AND ctid < ?::tid
               AND processed_at < (SELECT clock_timestamp()) - ? * interval '1 second'
+            """;
+
+    /**
+     * Names by leaps through the primary key. The newest is looked for at the end of the table, and among the highest ids,
+     * which are the newest where the library made them.
+     */
+    private static final String CONSUMERS = """
+            WITH RECURSIVE asked AS MATERIALIZED (SELECT ?::bigint AS bound),
+            named (consumer) AS (
+                (SELECT m.consumer FROM {inbox} m ORDER BY m.consumer LIMIT 1)
+                UNION ALL
+                SELECT (SELECT m.consumer FROM {inbox} m WHERE m.consumer > n.consumer ORDER BY m.consumer LIMIT 1)
+                FROM named n WHERE n.consumer IS NOT NULL
+            ),
+            last AS MATERIALIZED (
+                SELECT m.consumer, max(m.processed_at) AS at FROM {inbox} m
+                WHERE m.ctid >= (SELECT ('(' || greatest(0, pg_relation_size('{inbox}')
+                                     / current_setting('block_size')::bigint - 64) || ',0)')::tid)
+                GROUP BY m.consumer
+            )
+            SELECT n.consumer, c.rows, greatest(l.at, h.at)
+            FROM named n CROSS JOIN asked a
+            LEFT JOIN last l ON l.consumer = n.consumer
+            CROSS JOIN LATERAL (SELECT count(*) AS rows FROM (
+                SELECT FROM {inbox} m WHERE m.consumer = n.consumer LIMIT a.bound) counted) c
+            CROSS JOIN LATERAL (SELECT max(x.processed_at) AS at FROM (
+                SELECT m.processed_at FROM {inbox} m
+                WHERE m.consumer = n.consumer ORDER BY m.event_id DESC LIMIT 20) x) h
+            WHERE n.consumer IS NOT NULL ORDER BY n.consumer
             """;
 }

@@ -9,7 +9,11 @@ import io.postrider.table.TableNames;
  */
 public final class OperatorSql {
     public final String findDead;
+    public final String namedDead;
+    public final String countDead;
+    public final String deadGroups;
     public final String attempts;
+    public final String audit;
     public final String content;
     public final String requeue;
     public final String edit;
@@ -25,7 +29,11 @@ public final class OperatorSql {
 
     public OperatorSql(TableNames tables) {
         findDead = with(tables, FIND_DEAD);
+        namedDead = with(tables, NAMED_DEAD);
+        countDead = with(tables, COUNT_DEAD);
+        deadGroups = with(tables, DEAD_GROUPS);
         attempts = with(tables, ATTEMPTS);
+        audit = with(tables, AUDIT);
         content = with(tables, CONTENT);
         requeue = with(tables, REQUEUE);
         edit = with(tables, EDIT);
@@ -50,16 +58,47 @@ public final class OperatorSql {
                 .replace("{audit}", tables.audit());
     }
 
-    private static final String FIND_DEAD = """
+    private static final String MATCHES = """
+            AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_key = ?)
+              AND (?::text IS NULL OR e.event_type = ?) AND (?::text IS NULL OR e.last_error_code = ?)
+              AND (?::uuid IS NULL OR e.event_id = ?)
+            """;
+
+    private static final String DEAD = """
             SELECT e.id, e.event_id, e.revision, e.stream, e.event_key, e.event_type, e.aggregate_type, e.aggregate_id,
                    e.status, e.holds, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
                    e.last_attempt_at
             FROM {event} e
-            WHERE e.status = 'DEAD' AND e.id > ?
-              AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_key = ?)
-              AND (?::text IS NULL OR e.event_type = ?) AND (?::text IS NULL OR e.last_error_code = ?)
-              AND (?::uuid IS NULL OR e.event_id = ?)
-            ORDER BY e.id LIMIT ?
+            WHERE e.status = 'DEAD'
+            """;
+
+    /** The sum with zero keeps the planner from walking all rows by their ids to find the few that are dead. */
+    private static final String FIND_DEAD = DEAD + "AND e.id + 0 > ?\n" + MATCHES + "ORDER BY e.id + 0 LIMIT ?";
+
+    private static final String NAMED_DEAD =
+            DEAD + "AND e.event_id = ANY (string_to_array(?, ',')::uuid[]) ORDER BY e.id";
+
+    private static final String COUNT_DEAD = """
+            SELECT count(*), coalesce(max(d.id), 0) FROM (
+                SELECT e.id FROM {event} e WHERE e.status = 'DEAD'
+            """ + MATCHES + "LIMIT ?) d";
+
+    private static final String DEAD_GROUPS = """
+            SELECT d.stream, d.event_type, d.code, count(*), count(*) FILTER (WHERE d.holds), min(d.at), max(d.at),
+                   (array_agg(left(d.last_error_message, 500)))[1]
+            FROM (SELECT e.stream, e.event_type, coalesce(e.last_error_code, '') AS code, e.holds,
+                         coalesce(e.last_attempt_at, e.created_at) AS at, coalesce(e.last_error_message, '')
+                             AS last_error_message
+                  FROM {event} e WHERE e.status = 'DEAD' LIMIT ?) d
+            GROUP BY d.stream, d.event_type, d.code ORDER BY count(*) DESC, d.stream, d.event_type, d.code LIMIT 500
+            """;
+
+    /** By the one index where an event is given, else from the newest on. */
+    private static final String AUDIT = """
+            SELECT a.id, a.at, a.who, a.action, a.stream, a.event_id, a.reason FROM {audit} a
+            WHERE a.id < ? AND (?::uuid IS NULL OR a.event_id = ?) AND (?::text IS NULL OR a.stream = ?)
+              AND (?::text IS NULL OR a.who = ?) AND (?::text IS NULL OR a.action = ?)
+            ORDER BY a.id DESC LIMIT ?
             """;
 
     private static final String ATTEMPTS = """

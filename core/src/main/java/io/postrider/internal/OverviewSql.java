@@ -15,8 +15,12 @@ public final class OverviewSql {
     public final String undeliveredOfStream;
     public final String undeliveredOfKey;
     public final String undeliveredById;
-    public final String today;
-    public final String tail;
+    private final String undeliveredSearch;
+    private final String undeliveredRange;
+    private final String undeliveredStateRange;
+    public final String undeliveredContent;
+    public final String shards;
+    public final String streams;
 
     public OverviewSql(TableNames tables) {
         backlog = with(tables, BACKLOG);
@@ -26,16 +30,19 @@ public final class OverviewSql {
         undeliveredOfStream = with(tables, UNDELIVERED.replace("{of key}", ""));
         undeliveredOfKey = with(tables, UNDELIVERED.replace("{of key}", "AND e.event_key = a.event_key"));
         undeliveredById = with(tables, UNDELIVERED_BY_ID);
-        today = with(tables, TODAY);
-        tail = with(tables, TAIL);
+        undeliveredSearch = with(tables, UNDELIVERED_SEARCH);
+        undeliveredRange = with(tables, UNDELIVERED_RANGE);
+        undeliveredStateRange = with(tables, UNDELIVERED_STATE_RANGE);
+        undeliveredContent = with(tables, UNDELIVERED_CONTENT);
+        shards = with(tables, SHARDS);
+        streams = with(tables, STREAMS);
     }
 
     private static String with(TableNames tables, String template) {
         return template.replace("{event}", tables.event())
                 .replace("{relay}", tables.relay())
                 .replace("{shard}", tables.shard())
-                .replace("{stream}", tables.stream())
-                .replace("{history}", tables.history());
+                .replace("{stream}", tables.stream());
     }
 
     /**
@@ -157,7 +164,8 @@ public final class OverviewSql {
                         WHEN e.locked_by IS NOT NULL AND e.due_at > clock_timestamp() THEN 'LEASED'
                         WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'RETRYING'
                         WHEN e.status = 'WAITING' THEN 'DELAYED' ELSE 'PENDING' END AS state,
-                   e.holds, e.due_at, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at
+                   e.holds, e.due_at, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
+                   e.revision, e.aggregate_type, e.aggregate_id, e.content_type, e.max_attempts, e.last_attempt_at
             FROM {event} e
             """;
 
@@ -205,18 +213,63 @@ public final class OverviewSql {
 
     private static final String UNDELIVERED_BY_ID = STATE + "WHERE e.event_id = ?";
 
-    /** The day, and how many pages its partition has; none if it is missing. */
-    private static final String TODAY = """
-            SELECT d.day::text, coalesce(pg_relation_size(to_regclass('{history}_' || to_char(d.day, 'YYYYMMDD')))
-                                         / current_setting('block_size')::integer, 0)
-            FROM (SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date AS day) d
+    /**
+     * How far one search goes: so many rows on. Where only dead or waiting ones are asked for, theirs are counted, through
+     * their own indexes: the sums with zero keep the planner from walking all rows by their ids.
+     */
+    private static final String UNDELIVERED_RANGE = """
+            SELECT max(r.id), count(*) FROM (
+                SELECT e.id FROM {event} e WHERE e.id > ? ORDER BY e.id LIMIT ?) r
             """;
 
-    /** By place, which needs no index; the times leave one partition. */
-    private static final String TAIL = """
-            SELECT h.ctid::text, h.event_id, h.stream, h.event_key, h.event_type, h.outcome, h.settled_at, h.settled_by,
-                   extract(epoch FROM h.settled_at - h.created_at)
-            FROM {history} h
-            WHERE h.settled_at >= ? AND h.settled_at < ? AND h.ctid >= ?::tid ORDER BY h.ctid LIMIT 5000
+    private static final String UNDELIVERED_STATE_RANGE = """
+            SELECT max(r.id), count(*) FROM (
+                SELECT e.id + 0 AS id FROM {event} e WHERE {status} AND e.id + 0 > ? ORDER BY e.id + 0 LIMIT ?) r
             """;
+
+    private static final String UNDELIVERED_SEARCH = "SELECT * FROM (" + STATE + """
+            WHERE {range}
+              AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_type = ?)
+              AND (?::text IS NULL OR e.event_key = ?) AND (?::text IS NULL OR e.aggregate_type = ?)
+              AND (?::text IS NULL OR e.aggregate_id = ?) AND (?::text IS NULL OR e.last_error_code = ?)
+              AND (?::timestamptz IS NULL OR e.created_at >= ?) AND (?::timestamptz IS NULL OR e.created_at < ?)
+            ) found WHERE (?::text IS NULL OR found.state = ?) ORDER BY found.id LIMIT ?
+            """;
+
+    private static final String UNDELIVERED_CONTENT = """
+            SELECT e.payload, true, e.content_type, e.headers::text FROM {event} e WHERE e.id = ? AND e.event_id = ?
+            """;
+
+    private static final String SHARDS = """
+            SELECT s.relay_group, s.shard, r.id, r.name, s.epoch, s.unclean
+            FROM {shard} s LEFT JOIN {relay} r ON r.id = s.owner ORDER BY s.relay_group, s.shard
+            """;
+
+    private static final String STREAMS = """
+            SELECT stream, relay_group, mode, on_dead, history, created_at, paused_at, paused_by, pause_reason FROM {stream} ORDER BY stream
+            """;
+
+    /** The rows in which events of this state are found, if it has an index of its own. */
+    public enum Among {
+        ALL(""),
+        WAITING("e.status = 'WAITING'"),
+        DEAD("e.status IN ('DEAD', 'UNKNOWN')");
+
+        private final String status;
+
+        Among(String status) {
+            this.status = status;
+        }
+    }
+
+    /** How far a search of these goes. */
+    public String range(Among of) {
+        return of == Among.ALL ? undeliveredRange : undeliveredStateRange.replace("{status}", of.status);
+    }
+
+    /** A search within that range, which is given first. */
+    public String search(Among of) {
+        String range = of == Among.ALL ? "e.id > ? AND e.id <= ?" : of.status + " AND e.id + 0 > ? AND e.id + 0 <= ?";
+        return undeliveredSearch.replace("{range}", range);
+    }
 }

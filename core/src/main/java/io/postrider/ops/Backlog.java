@@ -84,14 +84,6 @@ public final class Backlog {
     }
 
     private static Stream stream(ResultSet row) throws SQLException {
-        Optional<Instant> since = Rows.maybeTime(row, 11);
-        Optional<Pause> pause = Optional.empty();
-        if (since.isPresent()) {
-            pause = Optional.of(new Pause(
-                    since.get(),
-                    Rows.maybeText(row, 12).orElse("?"),
-                    Rows.maybeText(row, 13).orElse("")));
-        }
         return new Stream(
                 row.getString(1),
                 Rows.maybeText(row, 2),
@@ -104,6 +96,13 @@ public final class Backlog {
                 row.getLong(8),
                 row.getLong(9),
                 Rows.maybeSeconds(row, 10),
-                pause);
+                pause(row, 11));
+    }
+
+    /** From its columns, of which this is the first: since when, by whom, why. */
+    static Optional<Pause> pause(ResultSet row, int column) throws SQLException {
+        String by = Rows.maybeText(row, column + 1).orElse("?");
+        String reason = Rows.maybeText(row, column + 2).orElse("");
+        return Rows.maybeTime(row, column).map(since -> new Pause(since, by, reason));
     }
 }

@@ -5,14 +5,13 @@ import io.postrider.OutboxException;
 import io.postrider.internal.Discretion;
 import io.postrider.internal.HeaderJson;
 import io.postrider.internal.OperatorSql;
+import io.postrider.internal.Rows;
 import io.postrider.table.TableNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +19,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -38,10 +38,12 @@ public final class DeadLetters {
     private static final String NO_PARTITION = "23514";
 
     private final DataSource dataSource;
+    private final Rows rows;
     private final OperatorSql sql;
 
     private DeadLetters(DataSource dataSource, TableNames tables) {
         this.dataSource = dataSource;
+        this.rows = new Rows(dataSource);
         this.sql = new OperatorSql(tables);
     }
 
@@ -66,42 +68,98 @@ public final class DeadLetters {
 
     /** A page of dead letters, oldest first. */
     public List<DeadLetter> find(DeadLetterQuery query) {
-        return run("find dead letters", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.findDead)) {
-                statement.setLong(1, query.afterId());
-                twice(statement, 2, query.stream());
-                twice(statement, 4, query.key());
-                twice(statement, 6, query.type());
-                twice(statement, 8, query.errorCode());
-                statement.setObject(10, query.eventId());
-                statement.setObject(11, query.eventId());
-                statement.setInt(12, query.limit());
-                try (ResultSet rows = statement.executeQuery()) {
-                    List<DeadLetter> found = new ArrayList<>();
-                    while (rows.next()) {
-                        found.add(deadLetter(rows));
-                    }
-                    return found;
-                }
-            }
-        });
+        return rows.read(
+                "dead letters",
+                sql.findDead,
+                DeadLetters::deadLetter,
+                query.afterId(),
+                query.stream(),
+                query.stream(),
+                query.key(),
+                query.key(),
+                query.type(),
+                query.type(),
+                query.errorCode(),
+                query.errorCode(),
+                query.eventId(),
+                query.eventId(),
+                query.limit());
+    }
+
+    /** Those of these events that are dead, at most 1,000. */
+    public List<DeadLetter> named(Collection<UUID> eventIds) {
+        if (eventIds.size() > 1000) {
+            throw new IllegalArgumentException("At most 1000 events are named at once, not " + eventIds.size() + ".");
+        }
+        String ids = eventIds.stream().map(UUID::toString).collect(Collectors.joining(","));
+        return rows.read("dead letters", sql.namedDead, DeadLetters::deadLetter, ids);
+    }
+
+    /** Dead letters that failed alike. */
+    public record Group(
+            String stream,
+            String type,
+            String errorCode,
+            long count,
+            long holding,
+            Instant oldest,
+            Instant newest,
+            String exampleMessage) {}
+
+    /**
+     * Dead letters by stream, type and error code, the largest groups first. No more than so many dead letters are looked at:
+     * if the counts add up to it, there may be more.
+     */
+    public List<Group> groups(int bound) {
+        return rows.read(
+                "the groups of dead letters",
+                sql.deadGroups,
+                row -> new Group(
+                        row.getString(1),
+                        row.getString(2),
+                        row.getString(3),
+                        row.getLong(4),
+                        row.getLong(5),
+                        Rows.time(row, 6),
+                        Rows.time(row, 7),
+                        row.getString(8)),
+                bound);
+    }
+
+    /**
+     * How many there are.
+     *
+     * @param newest the row of the newest of them; 0 if there is none
+     */
+    public record Count(long found, long newest) {}
+
+    /** How many match, counted no further than the bound; pages are of no matter. */
+    public Count count(DeadLetterQuery query, int bound) {
+        return rows.read(
+                        "the number of dead letters",
+                        sql.countDead,
+                        row -> new Count(row.getLong(1), row.getLong(2)),
+                        query.stream(),
+                        query.stream(),
+                        query.key(),
+                        query.key(),
+                        query.type(),
+                        query.type(),
+                        query.errorCode(),
+                        query.errorCode(),
+                        query.eventId(),
+                        query.eventId(),
+                        bound)
+                .get(0);
     }
 
     /** The failed attempts of one event, oldest first. */
     public List<Attempt> attempts(UUID eventId) {
-        return run("read the attempts of event " + eventId, connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.attempts)) {
-                statement.setObject(1, eventId);
-                try (ResultSet rows = statement.executeQuery()) {
-                    List<Attempt> attempts = new ArrayList<>();
-                    while (rows.next()) {
-                        attempts.add(
-                                new Attempt(time(rows, 1), rows.getString(2), rows.getString(3), rows.getString(4)));
-                    }
-                    return attempts;
-                }
-            }
-        });
+        return rows.read(
+                "the attempts of event " + eventId,
+                sql.attempts,
+                row -> new Attempt(Rows.time(row, 1), row.getString(2), row.getString(3), row.getString(4)),
+                eventId);
     }
 
     /** Has them delivered again, with all their attempts, before any later event of their key; returns how many. */
@@ -111,21 +169,16 @@ public final class DeadLetters {
 
     /** What a dead letter says; empty if it is no longer as it was found. */
     public Optional<Content> content(DeadLetter letter) {
-        return run("read dead letter " + letter.eventId(), connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.content)) {
-                statement.setLong(1, letter.id());
-                statement.setObject(2, letter.eventId());
-                statement.setInt(3, letter.revision());
-                try (ResultSet rows = statement.executeQuery()) {
-                    return rows.next()
-                            ? Optional.of(new Content(
-                                    rows.getBytes(1),
-                                    Optional.ofNullable(rows.getString(2)),
-                                    HeaderJson.read(rows.getString(3))))
-                            : Optional.empty();
-                }
-            }
-        });
+        return rows
+                .read(
+                        "dead letter " + letter.eventId(),
+                        sql.content,
+                        row -> new Content(row.getBytes(1), Rows.maybeText(row, 2), HeaderJson.read(row.getString(3))),
+                        letter.id(),
+                        letter.eventId(),
+                        letter.revision())
+                .stream()
+                .findFirst();
     }
 
     /**
@@ -220,11 +273,6 @@ public final class DeadLetters {
         }
     }
 
-    private static void twice(PreparedStatement statement, int index, @Nullable String value) throws SQLException {
-        statement.setString(index, value);
-        statement.setString(index + 1, value);
-    }
-
     private static DeadLetter deadLetter(ResultSet rows) throws SQLException {
         return new DeadLetter(
                 rows.getLong(1),
@@ -239,11 +287,7 @@ public final class DeadLetters {
                 rows.getInt(11),
                 String.valueOf(rows.getString(12)),
                 String.valueOf(rows.getString(13)),
-                time(rows, 14),
-                Optional.ofNullable(rows.getObject(15, OffsetDateTime.class)).map(OffsetDateTime::toInstant));
-    }
-
-    private static Instant time(ResultSet rows, int index) throws SQLException {
-        return rows.getObject(index, OffsetDateTime.class).toInstant();
+                Rows.time(rows, 14),
+                Rows.maybeTime(rows, 15));
     }
 }

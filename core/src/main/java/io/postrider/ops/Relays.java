@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** Who delivers. A relay that stopped leaves no row; one that died leaves its row until another declares it dead. Thread-safe. */
@@ -70,6 +71,31 @@ public final class Relays {
     /** All that have a place, by group and name. */
     public List<Member> members() {
         return rows.read("the relays", sql.relays, Relays::member);
+    }
+
+    /**
+     * One of the 256 parts of all keys.
+     *
+     * @param owner the relay that delivers it; empty if none does
+     * @param unclean owners in a row that ended without a release
+     */
+    public record Shard(String group, int shard, Optional<Owner> owner, long epoch, int unclean) {}
+
+    /** A relay that owns something. */
+    public record Owner(long id, String name) {}
+
+    /** All shards of all groups, in order. */
+    public List<Shard> shards() {
+        return rows.read("the shards", sql.shards, Relays::shard);
+    }
+
+    private static Shard shard(ResultSet row) throws SQLException {
+        Optional<Owner> owner = Optional.empty();
+        String name = row.getString(4);
+        if (name != null) {
+            owner = Optional.of(new Owner(row.getLong(3), name));
+        }
+        return new Shard(row.getString(1), row.getInt(2), owner, row.getLong(5), row.getInt(6));
     }
 
     private static Member member(ResultSet row) throws SQLException {

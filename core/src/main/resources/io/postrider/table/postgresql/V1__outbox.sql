@@ -119,6 +119,9 @@ CREATE TABLE outbox_history (
     settled_by         text        NOT NULL
 ) PARTITION BY RANGE (settled_at);
 
+-- Reader: what became of one event. The library's ids rise with time, so that new ones go to the end of it.
+CREATE INDEX outbox_history_event ON outbox_history (event_id);
+
 -- Takes what finds no partition: a missing partition must never stop delivery.
 CREATE TABLE outbox_history_overflow (LIKE outbox_history INCLUDING ALL);
 
@@ -194,6 +197,8 @@ CREATE TABLE outbox_audit (
     event_id uuid,
     reason   text        NOT NULL
 );
+-- Reader: what was done about one event.
+CREATE INDEX outbox_audit_event ON outbox_audit (event_id, id) WHERE event_id IS NOT NULL;
 
 -- What consumers have processed: whoever inserts the row, in the transaction of his work, is the one who does it. It is
 -- pruned in one pass over its pages, which needs no index on processed_at.

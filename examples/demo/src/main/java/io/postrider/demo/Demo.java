@@ -3,6 +3,9 @@ package io.postrider.demo;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.postrider.server.Dashboard;
+import io.postrider.server.DashboardServer;
+import io.postrider.server.Role;
 import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.PostgresServer;
 import java.io.IOException;
@@ -87,8 +90,13 @@ final class Demo {
                 HikariDataSource dataSource = pool(postgres.url())) {
             Bank.open(dataSource);
             console.done("PostgreSQL runs on port " + postgres.port());
-            try (KafkaServer kafka = starting.join()) {
-                return run(postgres, dataSource, kafka);
+            try (DashboardServer dashboard = Dashboard.on(dataSource)
+                            .port(0)
+                            .localRole(Role.ADMIN)
+                            .start();
+                    KafkaServer kafka = starting.join()) {
+                console.done("the dashboard is at " + dashboard.url());
+                return run(new Servers(postgres, dataSource, kafka, dashboard));
             }
         }
     }
@@ -108,7 +116,13 @@ final class Demo {
         return new HikariDataSource(config);
     }
 
-    private boolean run(PostgresServer postgres, HikariDataSource dataSource, KafkaServer kafka) throws Exception {
+    private record Servers(
+            PostgresServer postgres, HikariDataSource dataSource, KafkaServer kafka, DashboardServer dashboard) {}
+
+    private boolean run(Servers servers) throws Exception {
+        PostgresServer postgres = servers.postgres();
+        HikariDataSource dataSource = servers.dataSource();
+        KafkaServer kafka = servers.kafka();
         List<RelayProcess> relays = IntStream.rangeClosed(1, options.relays())
                 .mapToObj(i -> new RelayProcess(
                         "relay-" + i, postgres.url(), kafka.bootstrapServers(), options.leaseSeconds()))
@@ -130,13 +144,24 @@ final class Demo {
             summary.print(console, options.events(), traffic.rolledBack(), fraud.duplicates());
             Narration.readNext(console);
             if (options.keep()) {
-                Narration.lookAround(console, postgres, kafka);
-                Thread.currentThread().join();
+                stay(servers);
             }
             return summary.agrees(options.events());
         } finally {
             relays.forEach(RelayProcess::close);
         }
+    }
+
+    private void stay(Servers servers) throws Exception {
+        if (options.chaos()) {
+            Oversized oversized = new Oversized(servers.dataSource(), servers.kafka());
+            oversized.append();
+            oversized.awaitDead();
+            oversized.raiseLimit();
+            Narration.deadLetters(console, servers.dashboard());
+        }
+        Narration.lookAround(console, servers.postgres(), servers.kafka(), servers.dashboard());
+        Thread.currentThread().join();
     }
 
     /** Shows how it goes until everything has arrived, or nothing has moved for a minute. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.demo;
 
+import io.postrider.server.DashboardServer;
 import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.PostgresServer;
 
@@ -32,10 +33,21 @@ final class Narration {
                 """.stripTrailing());
     }
 
-    static void lookAround(Console console, PostgresServer postgres, KafkaServer kafka) {
+    static void deadLetters(Console console, DashboardServer dashboard) {
+        console.line("""
+
+                  %s
+                    They were too large for their topic, and died. The topic takes them now: requeue them all at
+                    %s#/dead
+                """.stripTrailing()
+                .formatted(console.bold(Oversized.COUNT + " dead letters wait for you."), dashboard.url()));
+    }
+
+    static void lookAround(Console console, PostgresServer postgres, KafkaServer kafka, DashboardServer dashboard) {
         console.line("""
 
                   Still running; Ctrl-C ends it.
+                    browser  %4$s
                     JDBC     jdbc:postgresql://127.0.0.1:%1$d/postgres?user=postgres
                     psql     psql -h 127.0.0.1 -p %1$d -U postgres
                     Kafka    %2$s, topic %3$s
@@ -46,6 +58,7 @@ final class Narration {
                       VALUES ('%3$s', 'TransferCompleted', '{"debtor": 1, "sequence": 0, "cents": 1}');
                     SELECT * FROM outbox_status;
                     SELECT * FROM risk_log ORDER BY position DESC LIMIT 5;
-                """.stripTrailing().formatted(postgres.port(), kafka.bootstrapServers(), TransferService.STREAM));
+                """.stripTrailing()
+                .formatted(postgres.port(), kafka.bootstrapServers(), TransferService.STREAM, dashboard.url()));
     }
 }

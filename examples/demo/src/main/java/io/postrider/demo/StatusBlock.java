@@ -19,7 +19,7 @@ final class StatusBlock {
     private static final int BAR = 28;
     private static final String BACKLOG = """
             SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)
-            FROM outbox_event""";
+            FROM outbox_event WHERE stream = 'transfers'""";
 
     private record Point(long nanos, long published) {}
 

@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.postrider.testkit.ChildJvm;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -88,6 +92,42 @@ class DemoTest {
             await().atMost(LIMIT).until(() -> processes.stream().noneMatch(ProcessHandle::isAlive));
         }
         await().atMost(LIMIT).ignoreExceptions().until(() -> leftovers().isEmpty());
+    }
+
+    @Test
+    void deadLettersAreLeftThatTheDashboardRequeuesAllAtOnce() throws Exception {
+        try (ChildJvm demo = demo("--chaos", "--keep", "--events", "1000", "--rate", "400", "--lease", "2")) {
+            demo.awaitLine(line -> line.contains("Still running"), LIMIT);
+            String url = demo.lines().stream()
+                    .filter(line -> line.contains("the dashboard is at "))
+                    .map(line -> line.substring(line.indexOf("http")))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(call(url + "api/dead-letters/groups", "")).contains("\"count\": 9");
+            String all = "{\"all\": true, \"stream\": \"statements\", \"reason\": \"limit raised\", ";
+            String upTo = call(url + "api/dead-letters/requeue", all + "\"dryRun\": true}")
+                    .replaceAll("(?s).*\"upTo\": \"(\\d+)\".*", "$1");
+            assertThat(call(url + "api/dead-letters/requeue", all + "\"upTo\": \"" + upTo + "\"}"))
+                    .contains("\"changed\": 9");
+            await().atMost(LIMIT)
+                    .until(() -> call(url + "api/events?in=history&stream=statements", "")
+                                    .split("PUBLISHED", -1)
+                                    .length
+                            == 10);
+        }
+        await().atMost(LIMIT).ignoreExceptions().until(() -> leftovers().isEmpty());
+    }
+
+    private static String call(String url, String body) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url))
+                .header("Content-Type", "application/json")
+                .header("X-Postrider", "1");
+        if (!body.isEmpty()) {
+            request.POST(HttpRequest.BodyPublishers.ofString(body));
+        }
+        return HttpClient.newHttpClient()
+                .send(request.build(), HttpResponse.BodyHandlers.ofString())
+                .body();
     }
 
     @Test
