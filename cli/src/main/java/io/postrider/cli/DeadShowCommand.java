@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli;
 
+import io.postrider.internal.Json;
 import io.postrider.ops.DeadLetter;
 import io.postrider.ops.DeadLetterQuery;
 import io.postrider.ops.DeadLetters;

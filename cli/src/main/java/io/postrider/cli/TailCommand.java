@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli;
 
+import io.postrider.internal.Json;
 import io.postrider.ops.History;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.cli;
+package io.postrider.internal;
 
 import java.time.Duration;
 import java.util.Iterator;
@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Values as scripts read them: times in ISO 8601, durations in seconds. */
-final class Json {
+/** Values as scripts and browsers read them: times in ISO 8601, durations in seconds. {@link JsonReader} reads. */
+public final class Json {
     private final StringBuilder out = new StringBuilder();
 
     private Json() {}
 
-    static String of(@Nullable Object value) {
+    public static String of(@Nullable Object value) {
         Json json = new Json();
         json.write(value);
         return json.out.toString();
