@@ -55,6 +55,14 @@ public record TableNames(String schema) {
         return in("outbox_audit");
     }
 
+    public String alert() {
+        return in("outbox_alert");
+    }
+
+    public String duty() {
+        return in("outbox_duty");
+    }
+
     public String inbox() {
         return in("inbox_message");
     }

@@ -184,6 +184,37 @@ CREATE TABLE outbox_audit (
     reason   text        NOT NULL
 );
 
+-- What people were told of, channel by channel, so that nobody tells it twice.
+CREATE TABLE outbox_alert (
+    channel    text        NOT NULL,
+    condition  text        NOT NULL,
+    -- A stream or a relay.
+    subject    text        NOT NULL,
+    -- Raised by every change: who tells must have claimed the row in its last state.
+    revision   bigint      NOT NULL DEFAULT 0,
+    -- People were told that it is so, or may have been.
+    raised     boolean     NOT NULL DEFAULT true,
+    -- Until then somebody is telling, or the channel that failed is left alone.
+    not_before timestamptz NOT NULL,
+    failures   integer     NOT NULL DEFAULT 0,
+    told_at    timestamptz,
+    -- When what was told was so, and how much it was.
+    told_of    timestamptz,
+    told_value bigint      NOT NULL DEFAULT 0,
+    PRIMARY KEY (channel, condition, subject)
+);
+
+-- What one process at a time does for all, and when it is to be done next.
+CREATE TABLE outbox_duty (
+    duty        text        PRIMARY KEY,
+    -- Who does it, or did it last.
+    holder      text        NOT NULL,
+    -- Raised whenever somebody takes it.
+    revision    bigint      NOT NULL DEFAULT 0,
+    lease_until timestamptz NOT NULL,
+    due_at      timestamptz NOT NULL
+);
+
 -- What consumers have processed: whoever inserts the row, in the transaction of his work, is the one who does it. It is
 -- pruned in one pass over its pages, which needs no index on processed_at.
 CREATE TABLE inbox_message (

@@ -26,7 +26,7 @@ BEGIN
 END $$;
 
 REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_attempt, outbox_relay, outbox_shard,
-    outbox_stream, outbox_audit, outbox_status, inbox_message
+    outbox_stream, outbox_audit, outbox_status, outbox_alert, outbox_duty, inbox_message
     FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_editor,
         postrider_viewer, postrider_consumer;
 
@@ -54,6 +54,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_relay TO postrider_relay;
 GRANT SELECT, INSERT, UPDATE ON outbox_shard TO postrider_relay;
 GRANT SELECT, INSERT ON outbox_stream TO postrider_relay;
 GRANT UPDATE (on_dead, history, paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_relay;
+-- They keep the household and tell people what is wrong, one of them at a time.
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_alert, outbox_duty TO postrider_relay;
 GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval) TO postrider_relay;
 
 -- Operators act on dead letters and streams, and leave a trace that they cannot remove.
@@ -61,7 +63,8 @@ GRANT SELECT, DELETE ON outbox_event TO postrider_operator;
 GRANT UPDATE (status, holds, revision, due_at, attempt_count, unclean_count, updated_at)
     ON outbox_event TO postrider_operator;
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
-GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status TO postrider_operator;
+GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status, outbox_alert, outbox_duty
+    TO postrider_operator;
 GRANT UPDATE (paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_operator;
 -- They prune what consumers have processed.
 GRANT SELECT, DELETE ON inbox_message TO postrider_operator;
@@ -75,7 +78,7 @@ GRANT postrider_operator TO postrider_editor;
 GRANT UPDATE (payload, content_type, headers) ON outbox_event TO postrider_editor;
 
 -- Viewers see what happens to events, without payloads and headers.
-GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit
+GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit, outbox_alert, outbox_duty
     TO postrider_viewer;
 GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type, aggregate_id, content_type,
               occurred_at, status, holds, revision, due_at, locked_by, attempt_count, max_attempts, last_attempt_at,
