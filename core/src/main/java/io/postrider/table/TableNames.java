@@ -79,6 +79,18 @@ public record TableNames(String schema) {
         return in("outbox_history_drop");
     }
 
+    public String historyOld() {
+        return in("outbox_history_old");
+    }
+
+    public String historyTrim() {
+        return in("outbox_history_trim");
+    }
+
+    public String auditPrune() {
+        return in("outbox_audit_prune");
+    }
+
     private String in(String name) {
         return schema.isEmpty() ? name : schema + "." + name;
     }

@@ -35,6 +35,9 @@ class TableNamesTest {
         assertThat(names.meta()).isEqualTo("shop.outbox_meta");
         assertThat(names.historyPrepare()).isEqualTo("shop.outbox_history_prepare");
         assertThat(names.historyDrop()).isEqualTo("shop.outbox_history_drop");
+        assertThat(names.historyOld()).isEqualTo("shop.outbox_history_old");
+        assertThat(names.historyTrim()).isEqualTo("shop.outbox_history_trim");
+        assertThat(names.auditPrune()).isEqualTo("shop.outbox_audit_prune");
     }
 
     @ParameterizedTest

@@ -348,6 +348,11 @@ class RolesTest {
                 "viewer: SELECT headers FROM outbox_history_overflow",
                 "viewer: UPDATE outbox_stream SET paused_at = now()",
                 "viewer: DELETE FROM outbox_alert",
+                "relay: SELECT * FROM outbox_archive",
+                "viewer: SELECT payload FROM outbox_archive",
+                "operator: SELECT outbox_history_trim(interval '0', 'outbox_history_overflow', 0, 1, false)",
+                "writer: SELECT * FROM outbox_history_old(interval '0')",
+                "operator: SELECT outbox_audit_prune(interval '0')",
                 "operator: UPDATE outbox_duty SET due_at = now()",
                 "writer: SELECT * FROM outbox_alert",
                 "viewer: INSERT INTO outbox_audit (who, action, stream, reason) VALUES ('a', 'b', 'c', 'd')"
