@@ -22,7 +22,11 @@ public final class JsonReader {
         this.json = json;
     }
 
-    /** @throws IllegalArgumentException if it is no JSON, saying where */
+    /**
+     * Reads it.
+     *
+     * @throws IllegalArgumentException if it is no JSON, saying where
+     */
     public static @Nullable Object read(String json) {
         JsonReader reader = new JsonReader(json);
         @Nullable Object value = reader.value(0);
@@ -41,8 +45,8 @@ public final class JsonReader {
             case '{' -> object(depth);
             case '[' -> array(depth);
             case '"' -> string();
-            case 't' -> word("true", Boolean.TRUE);
-            case 'f' -> word("false", Boolean.FALSE);
+            case 't' -> word("true", true);
+            case 'f' -> word("false", false);
             case 'n' -> word("null", null);
             default -> number();
         };

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -110,23 +111,35 @@ final class AlertRound {
         return ago.compareTo(pace.remindEvery()) >= 0 ? Optional.of(Alert.State.REMINDER) : Optional.empty();
     }
 
-    private void tell(AlertKind kind, Alert.State state, List<Due> due, Situation seen) {
-        Map<String, Due> bySubject = due.stream().collect(Collectors.toMap(Due::subject, Function.identity()));
-        List<Claim> claims = claim(kind, bySubject);
-        if (state == Alert.State.ENDED) {
-            claims = withoutUntold(kind, claims, bySubject, seen.at());
+    /** What this process may tell now. */
+    private record Mine(Claim claim, Due due) {
+        boolean failedBefore() {
+            return due.known() != null && due.known().failures() > 0;
         }
-        if (claims.isEmpty()) {
+
+        /** Nobody knows that it was so, since the channel failed. */
+        boolean untold() {
+            return due.known() != null
+                    && due.known().failures() > 0
+                    && due.known().toldAgo().isEmpty();
+        }
+    }
+
+    private void tell(AlertKind kind, Alert.State state, List<Due> due, Situation seen) {
+        List<Mine> mine = claim(kind, due);
+        if (state == Alert.State.ENDED) {
+            List<Mine> untold = mine.stream().filter(Mine::untold).toList();
+            store.told(kind, claims(untold), false, seen.at());
+            mine = mine.stream().filter(each -> !each.untold()).toList();
+        }
+        if (mine.isEmpty()) {
             return;
         }
-        List<Due> mine =
-                claims.stream().map(each -> bySubject.get(each.subject())).toList();
         try {
-            channel.tell(alert(kind, state, mine, seen.at()));
+            channel.tell(alert(kind, state, mine.stream().map(Mine::due).toList(), seen.at()));
         } catch (IOException | RuntimeException e) {
-            store.failed(kind, claims);
-            if (mine.stream()
-                    .allMatch(each -> each.known() == null || each.known().failures() == 0)) {
+            store.failed(kind, claims(mine));
+            if (mine.stream().noneMatch(Mine::failedBefore)) {
                 log.warn(
                         "Alert channel {} failed and is tried again later, of {}: {}",
                         channel.name(),
@@ -135,20 +148,24 @@ final class AlertRound {
             }
             return;
         }
-        store.told(kind, claims, state != Alert.State.ENDED, seen.at());
-        if (mine.stream().anyMatch(each -> each.known() != null && each.known().failures() > 0)) {
+        store.told(kind, claims(mine), state != Alert.State.ENDED, seen.at());
+        if (mine.stream().anyMatch(Mine::failedBefore)) {
             log.info("Alert channel {} works again", channel.name());
         }
     }
 
-    private List<Claim> claim(AlertKind kind, Map<String, Due> due) {
+    private static List<Claim> claims(List<Mine> mine) {
+        return mine.stream().map(Mine::claim).toList();
+    }
+
+    private List<Mine> claim(AlertKind kind, List<Due> due) {
         Map<String, Long> revisions = new HashMap<>();
         List<String> fresh = new ArrayList<>();
-        due.forEach((subject, each) -> {
+        due.forEach(each -> {
             if (each.known() == null) {
-                fresh.add(subject);
+                fresh.add(each.subject());
             } else {
-                revisions.put(subject, each.known().revision());
+                revisions.put(each.subject(), each.known().revision());
             }
         });
         Map<String, Long> claimed = new HashMap<>();
@@ -158,25 +175,15 @@ final class AlertRound {
         if (!revisions.isEmpty()) {
             claimed.putAll(store.claim(kind, revisions, pace.claim()));
         }
-        return claimed.entrySet().stream()
-                .map(each -> new Claim(
-                        each.getKey(),
-                        each.getValue(),
-                        due.get(each.getKey()).finding().value()))
-                .sorted((one, other) -> one.subject().compareTo(other.subject()))
-                .toList();
-    }
-
-    /** What is over before anybody could be told of it is over in silence. */
-    private List<Claim> withoutUntold(AlertKind kind, List<Claim> claims, Map<String, Due> due, Instant at) {
-        Map<Boolean, List<Claim>> untold = claims.stream().collect(Collectors.partitioningBy(each -> {
-            Known known = due.get(each.subject()).known();
-            return known != null && known.toldAgo().isEmpty() && known.failures() > 0;
-        }));
-        if (!untold.get(true).isEmpty()) {
-            store.told(kind, untold.get(true), false, at);
-        }
-        return untold.get(false);
+        List<Mine> mine = new ArrayList<>();
+        due.stream().sorted(Comparator.comparing(Due::subject)).forEach(each -> {
+            Long revision = claimed.get(each.subject());
+            if (revision != null) {
+                mine.add(new Mine(
+                        new Claim(each.subject(), revision, each.finding().value()), each));
+            }
+        });
+        return mine;
     }
 
     private Alert alert(AlertKind kind, Alert.State state, List<Due> due, Instant at) {

@@ -132,6 +132,9 @@ final class AlertStore {
     }
 
     private void change(String text, AlertKind kind, Collection<Claim> claims, boolean raised, @Nullable Instant of) {
+        if (claims.isEmpty()) {
+            return;
+        }
         run(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(text)) {
                 statement.setArray(1, connection.createArrayOf("text", column(claims, Claim::subject)));

@@ -43,7 +43,11 @@ public final class Endpoint {
         this.rules = rules;
     }
 
-    /** @throws IllegalArgumentException if this is not the absolute URL of a web server; the message does not repeat it */
+    /**
+     * To this URL.
+     *
+     * @throws IllegalArgumentException if it is not the absolute URL of a web server; the message does not repeat it
+     */
     public static Endpoint of(String url) {
         URI uri;
         try {

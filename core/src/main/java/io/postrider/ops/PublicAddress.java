@@ -29,12 +29,10 @@ final class PublicAddress {
 
     private PublicAddress() {}
 
-    private record Network(byte[] start, int bits) {
-        Network(String hex, int bits) {
-            this(HexFormat.of().parseHex(hex), bits);
-        }
-
+    /** All addresses that begin with these bits. */
+    private record Network(String hex, int bits) {
         boolean has(byte[] address) {
+            byte[] start = HexFormat.of().parseHex(hex);
             for (int bit = 0; bit < bits; bit++) {
                 int mask = 0x80 >> (bit % 8);
                 int wanted = bit / 8 < start.length ? start[bit / 8] & mask : 0;

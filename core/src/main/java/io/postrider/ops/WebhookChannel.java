@@ -37,7 +37,11 @@ public final class WebhookChannel implements AlertChannel {
         this.clock = clock;
     }
 
-    /** @param secret known to the receiver too, 16 bytes or more */
+    /**
+     * To this endpoint, signed.
+     *
+     * @param secret known to the receiver too, 16 bytes or more
+     */
     public static WebhookChannel of(Endpoint endpoint, String secret) {
         return new WebhookChannel(endpoint, secret, Instant::now);
     }

@@ -11,8 +11,10 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
@@ -114,7 +116,7 @@ class ChannelsTest {
 
     @Test
     void manyStreamsAreOneLine() {
-        List<Alert.Subject> subjects = java.util.stream.IntStream.range(0, 100)
+        List<Alert.Subject> subjects = IntStream.range(0, 100)
                 .mapToObj(n -> new Alert.Subject("s" + n, 1, "s" + n))
                 .toList();
         Alert alert = new Alert(AlertKind.PENDING, Alert.State.REMINDER, AT, subjects, 1000, List.of());
@@ -148,6 +150,6 @@ class ChannelsTest {
     }
 
     private static Map<?, ?> object(String json) {
-        return (Map<?, ?>) JsonReader.read(json);
+        return (Map<?, ?>) Objects.requireNonNull(JsonReader.read(json));
     }
 }

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -145,8 +146,8 @@ class EndpointTest {
                     InputStream in = socket.getInputStream();
                     while (in.read() >= 0) {}
                     return;
-                } catch (java.net.SocketTimeoutException e) {
-                    continue;
+                } catch (SocketTimeoutException e) {
+                    // It is still there: another byte.
                 }
             }
         } catch (IOException e) {

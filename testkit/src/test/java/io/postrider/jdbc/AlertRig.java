@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -37,7 +38,7 @@ final class AlertRig implements AutoCloseable {
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             int status = answer;
             if (status == 200) {
-                received.add((Map<?, ?>) JsonReader.read(body));
+                received.add((Map<?, ?>) Objects.requireNonNull(JsonReader.read(body)));
             }
             exchange.sendResponseHeaders(status, -1);
             exchange.close();

@@ -17,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,9 @@ class AlertsTest {
         dead("orders", 6999);
         dead("payments", 1);
         alerts.look();
-        assertThat(rig.received.get(0).get("examples")).asList().hasSize(5);
+        assertThat(rig.received.get(0).get("examples"))
+                .asInstanceOf(InstanceOfAssertFactories.LIST)
+                .hasSize(5);
         assertThat(rig.received.get(0).toString()).doesNotContain("payload", "PAYLOAD");
         assertThat(rig.messages())
                 .containsExactly(
@@ -88,7 +91,9 @@ class AlertsTest {
         database.execute("DELETE FROM outbox_event WHERE id = (SELECT min(id) FROM outbox_event)");
         dead("s", 1);
         alerts.look();
-        assertThat(rig.received.get(0).get("examples")).asList().hasSize(1);
+        assertThat(rig.received.get(0).get("examples"))
+                .asInstanceOf(InstanceOfAssertFactories.LIST)
+                .hasSize(1);
         assertThat(rig.messages()).containsExactly("dead-letters raised: 1 dead in stream s");
     }
 
