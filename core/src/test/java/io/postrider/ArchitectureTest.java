@@ -59,7 +59,14 @@ class ArchitectureTest {
         classes()
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage("io.postrider..", "java..", "javax.sql..", "org.slf4j..", "org.jspecify..")
+                .resideInAnyPackage(
+                        "io.postrider..",
+                        "java..",
+                        "javax.sql..",
+                        "javax.net..",
+                        "javax.crypto..",
+                        "org.slf4j..",
+                        "org.jspecify..")
                 .check(CORE);
     }
 

@@ -39,6 +39,7 @@ final class Postrider {
         COMMANDS.put("streams", StreamsCommand.class);
         COMMANDS.put("events", EventsCommand.class);
         COMMANDS.put("tail", TailCommand.class);
+        COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("drain", DrainCommand.class);
         COMMANDS.put("doctor", DoctorCommand.class);
         COMMANDS.put("migrate", SchemaCommand.Migrate.class);

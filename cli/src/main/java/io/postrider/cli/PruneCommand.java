@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "Make the history's partitions for the days to come, and drop those that are old.",
-            "A relay does this every hour. Undelivered and dead events are never touched."
+            "A relay does this once a day. Undelivered and dead events are never touched."
         })
 final class PruneCommand implements Callable<Integer> {
     private final Console console;

@@ -4,7 +4,7 @@ package io.postrider.internal;
 import io.postrider.table.TableNames;
 
 /**
- * Every statement of operators and of retention, composed once. What a person changes is tested by status and revision,
+ * Every statement of operators, composed once. What a person changes is tested by status and revision,
  * so that nobody acts on a row that has changed since it was looked at, and is audited in the same statement.
  */
 public final class OperatorSql {
@@ -22,10 +22,6 @@ public final class OperatorSql {
     public final String unhold;
     public final String pause;
     public final String resume;
-    public final String prepareHistory;
-    public final String dropHistory;
-    public final String pruneOverflow;
-    public final String pruneAttempts;
 
     public OperatorSql(TableNames tables) {
         findDead = with(tables, FIND_DEAD);
@@ -42,11 +38,6 @@ public final class OperatorSql {
         unhold = with(tables, UNHOLD);
         pause = with(tables, PAUSE);
         resume = with(tables, RESUME);
-        prepareHistory = "SELECT " + tables.historyPrepare() + "(?)";
-        dropHistory = "SELECT " + tables.historyDrop() + "(? * interval '1 second')";
-        pruneOverflow = "DELETE FROM " + tables.historyOverflow()
-                + " WHERE settled_at < clock_timestamp() - ? * interval '1 second'";
-        pruneAttempts = with(tables, PRUNE_ATTEMPTS);
     }
 
     private static String with(TableNames tables, String template) {
@@ -215,14 +206,5 @@ public final class OperatorSql {
                 WHERE stream = ? AND paused_at IS NOT NULL RETURNING stream
             )
             INSERT INTO {audit} (who, action, stream, reason) SELECT ?, 'resume', c.stream, ? FROM changed c
-            """;
-
-    /** Attempts of events that are still undelivered are kept, however old. */
-    private static final String PRUNE_ATTEMPTS = """
-            DELETE FROM {attempt} WHERE id IN (
-                SELECT a.id FROM {attempt} a
-                WHERE a.attempted_at < clock_timestamp() - ? * interval '1 second'
-                  AND NOT EXISTS (SELECT FROM {event} e WHERE e.event_id = a.event_id)
-                LIMIT 10000)
             """;
 }

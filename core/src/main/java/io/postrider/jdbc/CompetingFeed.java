@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.OutboxException;
 import io.postrider.internal.CompetingSql;
 import io.postrider.internal.Sql;
+import io.postrider.ops.Housekeeper;
 import io.postrider.ops.Retention;
 import io.postrider.relay.Feed;
 import io.postrider.relay.Membership;
@@ -44,12 +45,15 @@ public final class CompetingFeed implements Feed {
         dataSource = builder.dataSource;
         sql = new Sql(builder.tables);
         competingSql = new CompetingSql(builder.tables);
-        Retention retention = new Retention(dataSource, builder.tables, builder.keepHistory);
+        Housekeeper housekeeper = Housekeeper.builder(dataSource)
+                .tables(builder.tables)
+                .retention(new Retention(dataSource, builder.tables, builder.keepHistory))
+                .build();
         Session session = new Session(dataSource, settings.lease().dividedBy(2));
         member = new CompetingMember(
                 new MemberStatements(session, sql, competingSql, settings),
                 settings,
-                new Housekeeping(retention::run, System::nanoTime),
+                new Housekeeping(housekeeper::tick, System::nanoTime),
                 System::nanoTime);
         part = new Part(
                 settings.streams().stream()

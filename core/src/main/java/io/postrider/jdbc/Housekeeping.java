@@ -2,21 +2,24 @@
 package io.postrider.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a chore every hour in one relay of the group, the owner of {@link #SHARD} or the first worker, beside its other work. The chore
- * tolerates being run twice, so losing the shard meanwhile does no harm. {@link #whenOwner} is for one thread.
+ * Has one relay of the group, the owner of {@link #SHARD} or the first worker, look now and then whether there is something to do besides its
+ * other work. What is due, and that no other process does it, is known in the database, so losing the shard meanwhile does no
+ * harm. {@link #whenOwner} is for one thread.
  */
 final class Housekeeping {
     private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
     static final int SHARD = 0;
-    private static final long EVERY = Duration.ofHours(1).toNanos();
+    private static final long EVERY = Duration.ofSeconds(15).toNanos();
 
     private final Runnable chore;
     private final LongSupplier ticker;
+    private final AtomicBoolean running = new AtomicBoolean();
     private boolean ranBefore;
     private long ranAt;
 
@@ -42,6 +45,9 @@ final class Housekeeping {
         }
         ranBefore = true;
         ranAt = now;
+        if (!running.compareAndSet(false, true)) {
+            return;
+        }
         Thread thread = new Thread(this::run, "postrider-housekeeping");
         thread.setDaemon(true);
         thread.start();
@@ -51,7 +57,9 @@ final class Housekeeping {
         try {
             chore.run();
         } catch (RuntimeException e) {
-            log.warn("Housekeeping failed and is tried again in an hour: {}", e.getMessage());
+            log.warn("Housekeeping failed and is tried again: {}", e.getMessage());
+        } finally {
+            running.set(false);
         }
     }
 }

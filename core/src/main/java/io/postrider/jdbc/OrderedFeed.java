@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.OutboxException;
 import io.postrider.internal.LeaseSql;
 import io.postrider.internal.Sql;
+import io.postrider.ops.Housekeeper;
 import io.postrider.ops.Retention;
 import io.postrider.relay.CommitIntake;
 import io.postrider.relay.Feed;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Events in order per key: every key belongs to one of 256 shards, every shard to one relay at a time.
@@ -27,7 +29,7 @@ public final class OrderedFeed implements Feed {
     private final Sql sql;
     private final LeaseSql leaseSql;
     private final OrderedSettings settings;
-    private final Retention retention;
+    private final Housekeeper housekeeper;
 
     private OrderedFeed(Builder builder) {
         dataSource = builder.dataSource;
@@ -35,7 +37,12 @@ public final class OrderedFeed implements Feed {
         leaseSql = new LeaseSql(builder.tables);
         settings = new OrderedSettings(
                 builder.group, List.copyOf(builder.streams), builder.lease, builder.statementTimeout);
-        retention = new Retention(dataSource, builder.tables, builder.keepHistory);
+        housekeeper = builder.housekeeper != null
+                ? builder.housekeeper
+                : Housekeeper.builder(dataSource)
+                        .tables(builder.tables)
+                        .retention(new Retention(dataSource, builder.tables, builder.keepHistory))
+                        .build();
     }
 
     /** All streams that no other group has claimed, with default settings. */
@@ -60,7 +67,7 @@ public final class OrderedFeed implements Feed {
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),
                 wants(joining),
-                new Parts(settings, ownership, statements, new Housekeeping(retention::run, System::nanoTime)),
+                new Parts(settings, ownership, statements, new Housekeeping(housekeeper::tick, System::nanoTime)),
                 intakes(joining, ownership),
                 System::nanoTime);
         try {
@@ -118,6 +125,7 @@ public final class OrderedFeed implements Feed {
         private Duration lease = Duration.ofSeconds(8);
         private Duration statementTimeout = Duration.ofSeconds(10);
         private Duration keepHistory = Duration.ofDays(7);
+        private @Nullable Housekeeper housekeeper;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -158,6 +166,15 @@ public final class OrderedFeed implements Feed {
         /** How long delivered events stay in the history, in whole days; 7 days by default. */
         public Builder keepHistory(Duration keepHistory) {
             this.keepHistory = Housekeeping.wholeDays(keepHistory);
+            return this;
+        }
+
+        /**
+         * What relays do now and then besides delivering, instead of pruning the history as {@link #keepHistory} says: give
+         * it a {@link Retention} too. It is neither started nor closed by the relay.
+         */
+        public Builder housekeeper(Housekeeper housekeeper) {
+            this.housekeeper = Objects.requireNonNull(housekeeper, "housekeeper");
             return this;
         }
 

@@ -55,6 +55,14 @@ public record TableNames(String schema) {
         return in("outbox_audit");
     }
 
+    public String alert() {
+        return in("outbox_alert");
+    }
+
+    public String duty() {
+        return in("outbox_duty");
+    }
+
     public String inbox() {
         return in("inbox_message");
     }
@@ -69,6 +77,18 @@ public record TableNames(String schema) {
 
     public String historyDrop() {
         return in("outbox_history_drop");
+    }
+
+    public String historyOld() {
+        return in("outbox_history_old");
+    }
+
+    public String historyTrim() {
+        return in("outbox_history_trim");
+    }
+
+    public String auditPrune() {
+        return in("outbox_audit_prune");
     }
 
     private String in(String name) {

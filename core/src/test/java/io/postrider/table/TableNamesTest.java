@@ -29,10 +29,15 @@ class TableNamesTest {
         assertThat(names.shard()).isEqualTo("shop.outbox_shard");
         assertThat(names.stream()).isEqualTo("shop.outbox_stream");
         assertThat(names.audit()).isEqualTo("shop.outbox_audit");
+        assertThat(names.alert()).isEqualTo("shop.outbox_alert");
+        assertThat(names.duty()).isEqualTo("shop.outbox_duty");
         assertThat(names.inbox()).isEqualTo("shop.inbox_message");
         assertThat(names.meta()).isEqualTo("shop.outbox_meta");
         assertThat(names.historyPrepare()).isEqualTo("shop.outbox_history_prepare");
         assertThat(names.historyDrop()).isEqualTo("shop.outbox_history_drop");
+        assertThat(names.historyOld()).isEqualTo("shop.outbox_history_old");
+        assertThat(names.historyTrim()).isEqualTo("shop.outbox_history_trim");
+        assertThat(names.auditPrune()).isEqualTo("shop.outbox_audit_prune");
     }
 
     @ParameterizedTest

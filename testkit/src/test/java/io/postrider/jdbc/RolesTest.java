@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.postrider.OutboxEvent;
 import io.postrider.handler.Handlers;
 import io.postrider.ops.Actor;
+import io.postrider.ops.Alerts;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.Checkup;
 import io.postrider.ops.DeadLetter;
@@ -17,6 +18,7 @@ import io.postrider.ops.DeadLetters;
 import io.postrider.ops.Edit;
 import io.postrider.ops.HeldKeys;
 import io.postrider.ops.History;
+import io.postrider.ops.LogChannel;
 import io.postrider.ops.Relays;
 import io.postrider.ops.Retention;
 import io.postrider.ops.Streams;
@@ -37,6 +39,7 @@ import io.postrider.table.SchemaMode;
 import io.postrider.table.TableNames;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -168,6 +171,18 @@ class RolesTest {
                         .partitionsMade())
                 .isEqualTo(15);
         membership.leave();
+    }
+
+    @Test
+    void aRelayTellsPeopleAndAViewerSeesWhatTheyWereTold() throws SQLException {
+        database.event("s", "k", "status = 'DEAD', holds = true");
+        Alerts.builder(as("relay")).tell(new LogChannel()).build().look();
+        try (Connection connection = as("viewer").getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT subject FROM outbox_alert WHERE told_at IS NOT NULL")) {
+            assertThat(rows.next()).isTrue();
+            assertThat(rows.getString(1)).isEqualTo("s");
+        }
     }
 
     @Test
@@ -375,6 +390,14 @@ class RolesTest {
                 "viewer: SELECT payload FROM outbox_history",
                 "viewer: SELECT headers FROM outbox_history_overflow",
                 "viewer: UPDATE outbox_stream SET paused_at = now()",
+                "viewer: DELETE FROM outbox_alert",
+                "relay: SELECT * FROM outbox_archive",
+                "viewer: SELECT payload FROM outbox_archive",
+                "operator: SELECT outbox_history_trim(interval '0', 'outbox_history_overflow', 0, 1, false)",
+                "writer: SELECT * FROM outbox_history_old(interval '0')",
+                "operator: SELECT outbox_audit_prune(interval '0')",
+                "operator: UPDATE outbox_duty SET due_at = now()",
+                "writer: SELECT * FROM outbox_alert",
                 "viewer: INSERT INTO outbox_audit (who, action, stream, reason) VALUES ('a', 'b', 'c', 'd')"
             })
     void whatARoleDoesNotNeedItMayNot(String roleAndStatement) throws SQLException {

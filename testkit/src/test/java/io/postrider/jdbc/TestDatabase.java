@@ -40,7 +40,8 @@ final class TestDatabase {
         execute(
                 "DELETE FROM outbox_event; DELETE FROM outbox_history; DELETE FROM outbox_history_overflow;"
                         + " DELETE FROM outbox_attempt; DELETE FROM outbox_relay; DELETE FROM outbox_shard;"
-                        + " DELETE FROM outbox_stream; DELETE FROM outbox_audit; DELETE FROM inbox_message; SELECT outbox_history_prepare(1)");
+                        + " DELETE FROM outbox_stream; DELETE FROM outbox_audit; DELETE FROM inbox_message;"
+                        + " DELETE FROM outbox_archive; DELETE FROM outbox_alert; DELETE FROM outbox_duty; SELECT outbox_history_prepare(1)");
     }
 
     DataSource dataSource() {

@@ -125,6 +125,9 @@ CREATE INDEX outbox_history_event ON outbox_history (event_id);
 -- Takes what finds no partition: a missing partition must never stop delivery.
 CREATE TABLE outbox_history_overflow (LIKE outbox_history INCLUDING ALL);
 
+-- Where old history goes if it is archived; nothing reads or prunes it.
+CREATE TABLE outbox_archive (LIKE outbox_history INCLUDING ALL);
+
 -- Failed attempts only.
 CREATE TABLE outbox_attempt (
     id            bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -200,6 +203,37 @@ CREATE TABLE outbox_audit (
 -- Reader: what was done about one event.
 CREATE INDEX outbox_audit_event ON outbox_audit (event_id, id) WHERE event_id IS NOT NULL;
 
+-- What people were told of, channel by channel, so that nobody tells it twice.
+CREATE TABLE outbox_alert (
+    channel    text        NOT NULL,
+    condition  text        NOT NULL,
+    -- A stream or a relay.
+    subject    text        NOT NULL,
+    -- Raised by every change: who tells must have claimed the row in its last state.
+    revision   bigint      NOT NULL DEFAULT 0,
+    -- People were told that it is so, or may have been.
+    raised     boolean     NOT NULL DEFAULT true,
+    -- Until then somebody is telling, or the channel that failed is left alone.
+    not_before timestamptz NOT NULL,
+    failures   integer     NOT NULL DEFAULT 0,
+    told_at    timestamptz,
+    -- When what was told was so, and how much it was.
+    told_of    timestamptz,
+    told_value bigint      NOT NULL DEFAULT 0,
+    PRIMARY KEY (channel, condition, subject)
+);
+
+-- What one process at a time does for all, and when it is to be done next.
+CREATE TABLE outbox_duty (
+    duty        text        PRIMARY KEY,
+    -- Who does it, or did it last.
+    holder      text        NOT NULL,
+    -- Raised whenever somebody takes it.
+    revision    bigint      NOT NULL DEFAULT 0,
+    lease_until timestamptz NOT NULL,
+    due_at      timestamptz NOT NULL
+);
+
 -- What consumers have processed: whoever inserts the row, in the transaction of his work, is the one who does it. It is
 -- pruned in one pass over its pages, which needs no index on processed_at.
 CREATE TABLE inbox_message (
@@ -271,13 +305,61 @@ BEGIN
     RETURN part;
 END $$;
 
--- Both run with the rights of their owner. So what they find depends neither on the caller's search_path nor on his
+-- The partitions that may hold something older than this, and the overflow table, with how many pages each has.
+CREATE FUNCTION outbox_history_old(keep interval) RETURNS TABLE (part text, pages bigint)
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT c.relname::text, pg_relation_size(c.oid) / current_setting('block_size')::bigint
+    FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+    WHERE (i.inhparent = 'outbox_history'::regclass AND c.relname ~ '^outbox_history_[0-9]{8}$'
+           AND (to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC') < clock_timestamp() - keep)
+       OR c.oid = 'outbox_history_overflow'::regclass
+    ORDER BY c.relname
+$$;
+
+-- Deletes from some pages of one of these what is older, or moves it to the archive; returns how many rows.
+-- Waits for a lock 100 ms at most, and fails then: call again later.
+CREATE FUNCTION outbox_history_trim(keep interval, part_name text, from_page bigint, to_page bigint, archive boolean)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '100ms' AS $$
+DECLARE
+    moved bigint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM outbox_history_old(keep) o WHERE o.part = part_name) THEN
+        RETURN 0;
+    END IF;
+    EXECUTE format(
+        CASE WHEN archive
+            THEN 'WITH gone AS (DELETE FROM %I WHERE ctid >= $1 AND ctid < $2 AND settled_at < $3 RETURNING *)'
+                 ' INSERT INTO outbox_archive SELECT * FROM gone'
+            ELSE 'DELETE FROM %I WHERE ctid >= $1 AND ctid < $2 AND settled_at < $3' END, part_name)
+        USING format('(%s,0)', from_page)::tid, format('(%s,0)', to_page)::tid, clock_timestamp() - keep;
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    RETURN moved;
+END $$;
+
+-- Forgets who did what longer ago than this, which is 30 days at least; returns how many lines.
+CREATE FUNCTION outbox_audit_prune(keep interval) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '100ms' AS $$
+DECLARE
+    gone bigint;
+BEGIN
+    DELETE FROM outbox_audit WHERE at < clock_timestamp() - greatest(keep, interval '30 days');
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    RETURN gone;
+END $$;
+
+-- All run with the rights of their owner. So what they find depends neither on the caller's search_path nor on his
 -- temporary tables, and who may call them is granted, not given to all.
 DO $$
+DECLARE
+    routine regprocedure;
 BEGIN
-    EXECUTE format('ALTER FUNCTION outbox_history_prepare(integer) SET search_path = %I, pg_temp', current_schema());
-    EXECUTE format('ALTER FUNCTION outbox_history_drop(interval) SET search_path = %I, pg_temp', current_schema());
+    FOREACH routine IN ARRAY ARRAY[
+        'outbox_history_prepare(integer)', 'outbox_history_drop(interval)', 'outbox_history_old(interval)',
+        'outbox_history_trim(interval, text, bigint, bigint, boolean)', 'outbox_audit_prune(interval)'
+    ]::regprocedure[] LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', routine, current_schema());
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', routine);
+    END LOOP;
 END $$;
-REVOKE ALL ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval) FROM PUBLIC;
 
 SELECT outbox_history_prepare(14);

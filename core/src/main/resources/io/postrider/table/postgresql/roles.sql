@@ -26,7 +26,7 @@ BEGIN
 END $$;
 
 REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_attempt, outbox_relay, outbox_shard,
-    outbox_stream, outbox_audit, outbox_status, inbox_message
+    outbox_stream, outbox_audit, outbox_status, outbox_alert, outbox_duty, outbox_archive, inbox_message
     FROM PUBLIC, postrider_writer, postrider_committer, postrider_relay, postrider_operator, postrider_editor,
         postrider_viewer, postrider_consumer;
 
@@ -54,15 +54,20 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_relay TO postrider_relay;
 GRANT SELECT, INSERT, UPDATE ON outbox_shard TO postrider_relay;
 GRANT SELECT, INSERT ON outbox_stream TO postrider_relay;
 GRANT UPDATE (on_dead, history, paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_relay;
-GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval) TO postrider_relay;
+-- They keep the household and tell people what is wrong, one of them at a time.
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_alert, outbox_duty TO postrider_relay;
+GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(interval), outbox_history_old(interval),
+    outbox_history_trim(interval, text, bigint, bigint, boolean), outbox_audit_prune(interval) TO postrider_relay;
 
 -- Operators act on dead letters, unknown events and streams, and leave a trace that they cannot remove.
 GRANT SELECT, DELETE ON outbox_event TO postrider_operator;
 GRANT UPDATE (status, holds, revision, due_at, attempt_count, last_error_code, last_error_message, unclean_count, updated_at)
     ON outbox_event TO postrider_operator;
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
-GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status TO postrider_operator;
+GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status, outbox_alert, outbox_duty
+    TO postrider_operator;
 GRANT UPDATE (paused_at, paused_by, pause_reason) ON outbox_stream TO postrider_operator;
+GRANT SELECT ON outbox_archive TO postrider_operator;
 -- They prune what consumers have processed.
 GRANT SELECT, DELETE ON inbox_message TO postrider_operator;
 
@@ -75,7 +80,7 @@ GRANT postrider_operator TO postrider_editor;
 GRANT UPDATE (payload, content_type, headers) ON outbox_event TO postrider_editor;
 
 -- Viewers see what happens to events, without payloads and headers.
-GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit
+GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_audit, outbox_alert, outbox_duty
     TO postrider_viewer;
 GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type, aggregate_id, content_type,
               occurred_at, status, holds, revision, due_at, locked_by, attempt_count, max_attempts, last_attempt_at,
@@ -83,4 +88,4 @@ GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type
     ON outbox_event TO postrider_viewer;
 GRANT SELECT (ctid, id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
               attempt_count, last_error_code, last_error_message, created_at, outcome, settled_at, settled_by)
-    ON outbox_history, outbox_history_overflow TO postrider_viewer;
+    ON outbox_history, outbox_history_overflow, outbox_archive TO postrider_viewer;
