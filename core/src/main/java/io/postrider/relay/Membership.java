@@ -22,6 +22,12 @@ public interface Membership {
                 "This feed cannot publish on commit. Use wokenBy(..) instead of publishesOnCommit(..) for its relay.");
     }
 
+    /**
+     * Has this called, by any thread, when something has come, if this feed is told so by its source; otherwise the loops find
+     * it by looking. Called once, before the loops start.
+     */
+    default void onArrival(Runnable look) {}
+
     /** How long after one {@link #tick} the next is due. */
     Duration tickEvery();
 

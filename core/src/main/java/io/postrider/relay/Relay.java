@@ -74,6 +74,7 @@ public final class Relay implements AutoCloseable {
             for (int i = 0; i < settings.loops(); i++) {
                 loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
             }
+            joined.onArrival(() -> loops.forEach(each -> each.loop.ring()));
             Bell.Hearer hearer =
                     settings.publishesOnCommit() ? openDesk(joined) : () -> loops.forEach(each -> each.loop.ring());
             membership = new MembershipThread(settings.name(), joined, loops, this::report);
