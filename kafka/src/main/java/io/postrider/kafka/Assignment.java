@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.kafka;
+
+import io.postrider.relay.Claim;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One partition for as long as it is this consumer's: what has come of it and is not finished, in its order. What may be
+ * committed is the offset of the oldest that is not finished. Guarded by its {@link Arrivals}, but for {@link #mayStart}.
+ */
+final class Assignment implements Claim {
+    private final LongPredicate alive;
+    private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
+    private volatile boolean revoked;
+    private long next = -1;
+    private long committed = -1;
+
+    /** @param alive whether the consumer still had its place shortly before this reading of the ticker */
+    Assignment(LongPredicate alive) {
+        this.alive = alive;
+    }
+
+    @Override
+    public boolean mayStart(long nanos) {
+        return !revoked && alive.test(nanos);
+    }
+
+    boolean isRevoked() {
+        return revoked;
+    }
+
+    /** From here on nothing is handed out, and nothing that was may be started. */
+    void revoke() {
+        revoked = true;
+    }
+
+    void add(Arrival arrival) {
+        // Where the first record begins is where the group stands: nothing is to be committed before one is finished.
+        committed = next < 0 ? arrival.offset() : committed;
+        arrivals.add(arrival);
+        next = arrival.offset() + 1;
+    }
+
+    /** Offers what may be handed out, in its order, until the basket is full. */
+    void offer(Arrivals.Basket basket, long now) {
+        Set<String> held = new HashSet<>();
+        for (Arrival arrival : arrivals) {
+            @Nullable String key = arrival.event().key().orElse(null);
+            if (arrival.isHeld(now)) {
+                arrival.nanosToDue(now).ifPresent(basket::due);
+                if (key != null) {
+                    held.add(key);
+                }
+            } else if (arrival.isHere() && (key == null || !held.contains(key)) && !basket.offer(arrival)) {
+                return;
+            }
+        }
+    }
+
+    /** Forgets what is finished at the beginning; returns up to where that can be committed, if it is not. */
+    OptionalLong committable() {
+        Arrival oldest;
+        while ((oldest = arrivals.peek()) != null && oldest.isFinished()) {
+            arrivals.remove();
+        }
+        long offset = oldest == null ? next : oldest.offset();
+        return offset > committed ? OptionalLong.of(offset) : OptionalLong.empty();
+    }
+
+    void committed(long offset) {
+        committed = Math.max(committed, offset);
+    }
+
+    int size() {
+        return arrivals.size();
+    }
+
+    boolean hasTaken() {
+        return arrivals.stream().anyMatch(Arrival::isTaken);
+    }
+}
