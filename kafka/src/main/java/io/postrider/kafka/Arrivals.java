@@ -47,6 +47,7 @@ final class Arrivals {
         private final List<Arrival> chosen = new ArrayList<>();
         private long bytes;
         private boolean full;
+        private boolean complete = true;
         private long nanosToDue = Long.MAX_VALUE;
 
         private Basket(Demand demand) {
@@ -68,6 +69,11 @@ final class Arrivals {
             chosen.add(arrival);
             bytes += arrival.event().payloadSize();
             return true;
+        }
+
+        /** Something waits for others of its key. */
+        void leftOut() {
+            complete = false;
         }
 
         void due(long nanos) {
@@ -106,7 +112,7 @@ final class Arrivals {
         Optional<Duration> due = basket.nanosToDue == Long.MAX_VALUE
                 ? Optional.empty()
                 : Optional.of(Duration.ofNanos(basket.nanosToDue));
-        return new Taken(deliveries, basket.full, due);
+        return new Taken(deliveries, basket.full, due, List.of(), basket.complete);
     }
 
     synchronized void finish(List<Delivery> deliveries) {

@@ -3,9 +3,9 @@ package io.postrider.kafka;
 
 import io.postrider.relay.Claim;
 import java.util.ArrayDeque;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * committed is the offset of the oldest that is not finished. Guarded by its {@link Arrivals}, but for {@link #mayStart}.
  */
 final class Assignment implements Claim {
+    /** So many of a key are handed out: few of many keys go faster than many of few. */
+    private static final int DEPTH = 4;
+
     private final LongPredicate alive;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
     private volatile boolean revoked;
@@ -48,16 +51,25 @@ final class Assignment implements Claim {
 
     /** Offers what may be handed out, in its order, until the basket is full. */
     void offer(Arrivals.Basket basket, long now) {
-        Set<String> held = new HashSet<>();
+        Map<String, Integer> ahead = new HashMap<>();
         for (Arrival arrival : arrivals) {
             @Nullable String key = arrival.event().key().orElse(null);
+            int before = key == null ? 0 : ahead.getOrDefault(key, 0);
             if (arrival.isHeld(now)) {
                 arrival.nanosToDue(now).ifPresent(basket::due);
-                if (key != null) {
-                    held.add(key);
+                before = DEPTH;
+            } else if (arrival.isTaken()) {
+                before++;
+            } else if (arrival.isHere()) {
+                if (before >= DEPTH) {
+                    basket.leftOut();
+                } else if (!basket.offer(arrival)) {
+                    return;
                 }
-            } else if (arrival.isHere() && (key == null || !held.contains(key)) && !basket.offer(arrival)) {
-                return;
+                before++;
+            }
+            if (key != null) {
+                ahead.put(key, before);
             }
         }
     }

@@ -70,7 +70,7 @@ final class KafkaIntake implements Intake {
         List<Verdict> written = written();
         Taken taken = arrivals.take(demand, System.nanoTime());
         Optional<Duration> due = leaving.isEmpty() ? taken.nextDue() : Optional.of(SEND_AGAIN_AFTER);
-        return new Taken(taken.deliveries(), taken.more(), due, written, true);
+        return new Taken(taken.deliveries(), taken.more(), due, written, taken.complete());
     }
 
     @Override
