@@ -51,6 +51,11 @@ final class Arrival {
         return state == State.TAKEN;
     }
 
+    /** Handed out, or on its way to the dead: whoever gets its partition now would do it once more. */
+    boolean isUnderWay() {
+        return state == State.TAKEN || state == State.LEAVING;
+    }
+
     boolean isFinished() {
         return state == State.FINISHED;
     }

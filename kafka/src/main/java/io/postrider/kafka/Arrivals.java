@@ -162,7 +162,7 @@ final class Arrivals {
     synchronized Set<TopicPartition> full() {
         Set<TopicPartition> full = new HashSet<>();
         assignments.forEach((partition, assignment) -> {
-            if (assignment.size() >= most) {
+            if (assignment.isFull(most)) {
                 full.add(partition);
             }
         });
@@ -205,7 +205,7 @@ final class Arrivals {
         long end = System.nanoTime() + patience.toNanos();
         while (partitions.stream()
                 .map(assignments::get)
-                .anyMatch(assignment -> assignment != null && assignment.hasTaken())) {
+                .anyMatch(assignment -> assignment != null && assignment.isUnderWay())) {
             long left = end - System.nanoTime();
             if (left <= 0) {
                 return false;

@@ -17,9 +17,12 @@ final class Assignment implements Claim {
     /** So many of a key are handed out: few of many keys go faster than many of few. */
     private static final int DEPTH = 4;
 
+    private static final long MOST_BYTES = 16L << 20;
+
     private final LongPredicate alive;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
     private volatile boolean revoked;
+    private long bytes;
     private long next = -1;
     private long committed = -1;
 
@@ -46,6 +49,7 @@ final class Assignment implements Claim {
         // Where the first record begins is where the group stands: nothing is to be committed before one is finished.
         committed = next < 0 ? arrival.offset() : committed;
         arrivals.add(arrival);
+        bytes += arrival.event().payloadSize();
         next = arrival.offset() + 1;
     }
 
@@ -79,6 +83,7 @@ final class Assignment implements Claim {
         Arrival oldest;
         while ((oldest = arrivals.peek()) != null && oldest.isFinished()) {
             arrivals.remove();
+            bytes -= oldest.event().payloadSize();
         }
         long offset = oldest == null ? next : oldest.offset();
         return offset > committed ? OptionalLong.of(offset) : OptionalLong.empty();
@@ -88,11 +93,12 @@ final class Assignment implements Claim {
         committed = Math.max(committed, offset);
     }
 
-    int size() {
-        return arrivals.size();
+    /** Whether it need not bring more for now. */
+    boolean isFull(int most) {
+        return arrivals.size() >= most || bytes >= MOST_BYTES;
     }
 
-    boolean hasTaken() {
-        return arrivals.stream().anyMatch(Arrival::isTaken);
+    boolean isUnderWay() {
+        return arrivals.stream().anyMatch(Arrival::isUnderWay);
     }
 }

@@ -94,7 +94,7 @@ final class KafkaIntake implements Intake {
                 }
             } else {
                 arrivals.leave(delivery)
-                        .ifPresent(arrival -> leaving.add(new Leaving(verdict, arrival, send(verdict))));
+                        .ifPresent(arrival -> leaving.add(new Leaving(verdict, arrival, send(verdict, arrival))));
             }
         }
         return written;
@@ -110,7 +110,7 @@ final class KafkaIntake implements Intake {
         return arrivals.taken();
     }
 
-    private CompletableFuture<?> send(Verdict verdict) {
+    private CompletableFuture<?> send(Verdict verdict, Arrival arrival) {
         Outcome.Failed outcome = verdict.outcome();
         OutboxEvent event = verdict.delivery().event();
         CompletableFuture<?> answer = deadLetters
@@ -119,8 +119,12 @@ final class KafkaIntake implements Intake {
                         outcome.code(),
                         outcome.message())
                 .toCompletableFuture();
-        var unused = answer.whenComplete((done, failure) -> look.run());
-        return answer;
+        return answer.whenComplete((done, failure) -> {
+            if (failure == null) {
+                arrivals.left(arrival);
+            }
+            look.run();
+        });
     }
 
     private static OutboxEvent withOutcome(OutboxEvent event, Outcome.Failed outcome, int attempts) {
@@ -142,7 +146,7 @@ final class KafkaIntake implements Intake {
         return copy.buildStored();
     }
 
-    /** Finishes what the dead-letter topic has taken, and sends again what it has not. */
+    /** What the dead-letter topic has taken; what it has not is sent again. */
     private List<Verdict> written() {
         List<Verdict> written = new ArrayList<>();
         Iterator<Leaving> all = leaving.iterator();
@@ -152,7 +156,6 @@ final class KafkaIntake implements Intake {
                 continue;
             }
             if (!each.answer.isCompletedExceptionally()) {
-                arrivals.left(each.arrival);
                 written.add(each.verdict);
                 all.remove();
             } else if (each.arrival.assignment().isRevoked()) {
@@ -174,7 +177,7 @@ final class KafkaIntake implements Intake {
                     each.arrival.event());
         } else if (now - each.failedAt >= SEND_AGAIN_AFTER.toNanos()) {
             each.failedAt = now;
-            each.answer = send(each.verdict);
+            each.answer = send(each.verdict, each.arrival);
         }
     }
 

@@ -9,6 +9,7 @@ import io.postrider.handler.Handled;
 import io.postrider.handler.Handlers;
 import io.postrider.relay.DestinationDownException;
 import io.postrider.relay.Relay;
+import io.postrider.relay.RelayListener;
 import io.postrider.relay.RelaySettings;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.testkit.KafkaServer;
@@ -24,12 +25,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handlers that are fed by a real broker. */
 class KafkaFeedTest {
@@ -41,8 +45,11 @@ class KafkaFeedTest {
     private final String topic = "feed-" + UUID.randomUUID();
     private final String dead = topic + ".dead";
 
+    private final Map<String, Object> settings = Topics.settings(kafka);
+
     @BeforeEach
     void topics() {
+        settings.putAll(Map.of("group.id", topic, "heartbeat.interval.ms", "200"));
         kafka.createTopic(topic, 4);
         kafka.createTopic(dead, 1);
     }
@@ -82,8 +89,9 @@ class KafkaFeedTest {
         assertThat(event.headers()).isEmpty();
     }
 
-    @Test
-    void eventsOfAKeyAreHandledOneAfterTheOtherAndThoseOfOthersAtOnce() {
+    @ParameterizedTest
+    @ValueSource(strings = {"classic", "consumer"})
+    void eventsOfAKeyAreHandledOneAfterTheOtherAndThoseOfOthersAtOnce(String protocol) {
         Map<String, List<Integer>> seen = new ConcurrentHashMap<>();
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -102,6 +110,10 @@ class KafkaFeedTest {
                 })
                 .build();
         publish(numbered(400, 20));
+        settings.put("group.protocol", protocol);
+        if (protocol.equals("consumer")) {
+            settings.remove("heartbeat.interval.ms");
+        }
         try (Relay relay = started(handlers)) {
             await().atMost(PATIENCE).until(() -> relay.publishedCount() == 400);
             await().atMost(PATIENCE).until(() -> committed() == 400);
@@ -214,6 +226,103 @@ class KafkaFeedTest {
             assertThat(handled).hasValue(all);
         }
         assertThat(seen.values()).allSatisfy(numbers -> assertThat(numbers).isSorted());
+    }
+
+    @Test
+    void aPartitionIsHandedOverWhenItsHandlersHaveEnded() throws Exception {
+        CountDownLatch running = new CountDownLatch(4);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AtomicInteger first = new AtomicInteger();
+        AtomicInteger second = new AtomicInteger();
+        Handlers slow = Handlers.builder()
+                .on(topic, "T")
+                .run(event -> {
+                    first.incrementAndGet();
+                    running.countDown();
+                    mayEnd.await();
+                })
+                .build();
+        publish(numbered(8, 8));
+        try (Relay one = started(slow)) {
+            assertThat(running.await(60, TimeUnit.SECONDS)).isTrue();
+            try (Relay two = started(Handlers.builder()
+                    .on(topic, "T")
+                    .run(event -> second.incrementAndGet())
+                    .build())) {
+                await().atMost(PATIENCE).until(() -> members() == 2);
+                mayEnd.countDown();
+                await().atMost(PATIENCE).until(() -> committed() == 8);
+                publish(numbered(80, 40));
+                await().atMost(PATIENCE).until(() -> committed() == 88);
+                assertThat(second.get()).as("it has its share").isPositive();
+            }
+        }
+        assertThat(first.get() + second.get()).isEqualTo(88);
+    }
+
+    @Test
+    void whatHasNoPlaceAmongTheDeadHoldsItsKeyAndIsNotHandledAgain() throws Exception {
+        String later = topic + ".later";
+        List<String> calls = new CopyOnWriteArrayList<>();
+        List<String> told = new CopyOnWriteArrayList<>();
+        Handlers handlers = Handlers.builder()
+                .on(topic, "T")
+                .handle((event, context) -> {
+                    calls.add(event.key().orElseThrow() + number(event));
+                    return number(event) == 0 && event.key().orElseThrow().equals("k0")
+                            ? Handled.unknown("LOST", "who knows")
+                            : Handled.done();
+                })
+                .build();
+        publish(numbered(20, 10));
+        RelayListener listener = new RelayListener() {
+            @Override
+            public void unknown(OutboxEvent event, int failed, String code, String message) {
+                told.add(code);
+            }
+        };
+        KafkaFeed feed =
+                KafkaFeed.builder(settings).stream(topic).deadLetterTopic(later).build();
+        try (Relay relay = Relay.from(feed).to(handlers).listener(listener).build()) {
+            relay.start();
+            await().atMost(PATIENCE).until(() -> relay.publishedCount() == 18);
+            // Long enough for the send to have failed once.
+            await().pollDelay(Duration.ofSeconds(8)).atMost(PATIENCE).until(() -> calls.size() == 19);
+            assertThat(calls).containsOnlyOnce("k00").doesNotContain("k01");
+            assertThat(told).isEmpty();
+            kafka.createTopic(later, 1);
+            await().atMost(PATIENCE).until(() -> committed() == 20);
+            await().atMost(PATIENCE).until(() -> relay.publishedCount() == 19);
+            assertThat(calls).containsOnlyOnce("k00", "k01");
+            assertThat(told).containsExactly("LOST");
+        }
+        assertThat(Topics.headers(Topics.readOnly(kafka, later))).containsEntry("postrider-outcome", "UNKNOWN");
+    }
+
+    @Test
+    void aRelayThatIsPausedLeavesItsPartitionsAndGetsThemBack() throws Exception {
+        AtomicInteger handled = new AtomicInteger();
+        publish(numbered(10, 10));
+        try (Relay relay = started(recording(new ConcurrentHashMap<>(), handled, new AtomicBoolean()))) {
+            await().atMost(PATIENCE).until(() -> committed() == 10);
+            relay.pause();
+            await().atMost(PATIENCE).until(() -> members() == 0);
+            publish(numbered(10, 10));
+            relay.resume();
+            await().atMost(PATIENCE).until(() -> committed() == 20);
+        }
+        assertThat(handled).hasValue(20);
+    }
+
+    private int members() throws Exception {
+        try (Admin admin = Admin.create(Topics.settings(kafka))) {
+            return admin.describeConsumerGroups(List.of(topic))
+                    .all()
+                    .get()
+                    .get(topic)
+                    .members()
+                    .size();
+        }
     }
 
     private Handlers recording(Map<String, List<Integer>> seen, AtomicInteger handled, AtomicBoolean any) {

@@ -14,12 +14,14 @@ import javax.sql.DataSource;
 final class Books {
     private final DataSource dataSource;
     private final Exchange exchange;
+    private final Broker broker;
     private final PrintStream out;
     private boolean agree = true;
 
-    Books(DataSource dataSource, Exchange exchange, PrintStream out) {
+    Books(DataSource dataSource, Exchange exchange, Broker broker, PrintStream out) {
         this.dataSource = dataSource;
         this.exchange = exchange;
+        this.broker = broker;
         this.out = out;
     }
 
@@ -73,7 +75,7 @@ final class Books {
             check(
                     0,
                     "events are dead or unknown",
-                    count(connection, "outbox_event WHERE status IN ('DEAD', 'UNKNOWN')"));
+                    count(connection, "outbox_event WHERE status IN ('DEAD', 'UNKNOWN')") + broker.deadLetters());
         }
         return agree;
     }

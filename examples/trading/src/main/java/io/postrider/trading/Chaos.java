@@ -30,14 +30,14 @@ final class Chaos implements AutoCloseable {
 
     private void run() {
         try {
-            while (!over) {
+            do {
                 Thread.sleep(random.nextLong(LONGEST_PEACE_MILLIS));
                 WorkerProcess worker = workers.get(random.nextInt(workers.size()));
                 worker.kill();
                 kills++;
                 worker.start();
                 worker.awaitReady();
-            }
+            } while (!over);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

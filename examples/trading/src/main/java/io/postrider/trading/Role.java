@@ -27,4 +27,9 @@ enum Role {
     String group() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
+
+    /** Where Kafka keeps what it could not handle. */
+    String deadLetterTopic() {
+        return group() + ".dead";
+    }
 }

@@ -2,7 +2,6 @@
 package io.postrider.trading;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.PostgresServer;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -15,7 +14,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Runs it all: the database, the exchange, the workers and, if wanted, Kafka; then compares their books. */
@@ -68,7 +66,7 @@ final class Trading {
         try (PostgresServer postgres = PostgresServer.start();
                 HikariDataSource database = Database.pool(postgres.url(), 4);
                 Exchange exchange = new Exchange();
-                KafkaHolder kafka = new KafkaHolder(options.kafka())) {
+                Broker kafka = new Broker(options.kafka())) {
             Market market = Market.open(database);
             out.println("  PostgreSQL runs" + (options.kafka() ? ", Kafka runs" : ", there is no broker"));
             WorkerProcess.Addresses addresses =
@@ -80,7 +78,7 @@ final class Trading {
                 out.println("  " + workers.size() + " workers run, each in a process of its own");
                 int late = Math.max(1, options.orders() / 10);
                 trade(market, database, workers, late);
-                return new Books(database, exchange, out).agree(options.orders(), late, BACKTESTS);
+                return new Books(database, exchange, kafka, out).agree(options.orders(), late, BACKTESTS);
             } finally {
                 workers.forEach(WorkerProcess::close);
             }
@@ -145,34 +143,6 @@ final class Trading {
                 last = now;
                 moved = System.nanoTime();
             }
-        }
-    }
-
-    /** Kafka, or none. */
-    private static final class KafkaHolder implements AutoCloseable {
-        private final Optional<KafkaServer> server;
-
-        KafkaHolder(boolean wanted) {
-            server = wanted
-                    ? Optional.of(KafkaServer.builder()
-                            .jvmOptions("-XX:TieredStopAtLevel=1")
-                            .startProcess())
-                    : Optional.empty();
-            server.ifPresent(kafka -> {
-                for (Role role : Role.values()) {
-                    role.streams().forEach(stream -> kafka.createTopic(stream, 4));
-                    kafka.createTopic(role.group() + ".dead", 1);
-                }
-            });
-        }
-
-        String address() {
-            return server.map(KafkaServer::bootstrapServers).orElse(WorkerMain.NO_KAFKA);
-        }
-
-        @Override
-        public void close() {
-            server.ifPresent(KafkaServer::close);
         }
     }
 }

@@ -74,7 +74,7 @@ final class WorkerMain {
                         "6000",
                         "heartbeat.interval.ms",
                         "500"))
-                .deadLetterTopic(role.group() + ".dead");
+                .deadLetterTopic(role.deadLetterTopic());
         role.streams().forEach(feed::stream);
         return feed.build();
     }
