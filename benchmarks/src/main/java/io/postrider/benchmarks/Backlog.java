@@ -9,6 +9,9 @@ interface Backlog extends AutoCloseable {
     /** The tables to be cleared before each round; the first is the one that is filled. */
     String[] tables();
 
+    /** Fills what shall be in the table before the events that are delivered. */
+    default void fillAhead() {}
+
     /** How many events are not yet delivered. */
     String countLeft();
 

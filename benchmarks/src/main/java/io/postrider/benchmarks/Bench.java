@@ -46,6 +46,7 @@ public final class Bench {
             case "latency" -> new LatencyScenario(options);
             case "append" -> new AppendScenario(options);
             case "inbox" -> new InboxScenario(options);
+            case "queue" -> new QueueScenario(options);
             case "held" -> new HeldScenario(options);
             default -> new IdleScenario(options);
         };

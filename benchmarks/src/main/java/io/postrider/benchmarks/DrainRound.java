@@ -59,13 +59,13 @@ final class DrainRound implements Variant {
         return measured;
     }
 
+    static String fill(String table, int events) {
+        return FILL.formatted(table, Rig.TOPIC, events);
+    }
+
     private void fill(int events) {
         String tables = String.join(", ", backlog.tables());
-        rig.sql(
-                "TRUNCATE " + tables,
-                FILL.formatted(backlog.tables()[0], Rig.TOPIC, events),
-                "VACUUM (ANALYZE) " + tables,
-                "CHECKPOINT");
+        rig.sql("TRUNCATE " + tables, fill(backlog.tables()[0], events), "VACUUM (ANALYZE) " + tables, "CHECKPOINT");
     }
 
     private void check(int events, long arrived) {

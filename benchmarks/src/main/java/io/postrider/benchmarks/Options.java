@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|inbox|idle|held [options]
+            usage: ./bench drain|latency|append|inbox|idle|held|queue [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -44,6 +44,10 @@ final class Options {
             held: a backlog is removed while a key fails for ever
               --events N        events of other keys per round (200000)
               --backlog N       events behind the one that fails (100000)
+
+            queue: a backlog is taken, answered at once, and removed
+              --events N        events per round (200000)
+              --loops N         loops of the relay (2)
             """;
 
     private static final Map<String, Set<String>> KNOWN = Map.of(
@@ -52,7 +56,8 @@ final class Options {
             "append", Set.of("threads", "seconds"),
             "inbox", Set.of("threads", "seconds"),
             "idle", Set.of("loops", "seconds"),
-            "held", Set.of("events", "backlog"));
+            "held", Set.of("events", "backlog"),
+            "queue", Set.of("events", "loops"));
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 
     private final String scenario;

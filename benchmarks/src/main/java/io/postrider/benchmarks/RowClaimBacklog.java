@@ -19,11 +19,11 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  * for all answers, mark the batch as published, and never sleep. It keeps no order of keys and no history of its own.
  */
 final class RowClaimBacklog implements Backlog {
-    private static final int THREADS = 4;
-    private static final int BATCH = 1_000;
+    static final int THREADS = 4;
+    static final int BATCH = 1_000;
 
     private static final String TABLE = """
-            CREATE TABLE row_claim (
+            CREATE TABLE IF NOT EXISTS row_claim (
                 id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
                 event_id       uuid        NOT NULL,
                 stream         text        NOT NULL,
@@ -51,9 +51,9 @@ final class RowClaimBacklog implements Backlog {
             """;
 
     private static final String INDEX =
-            "CREATE INDEX row_claim_pending ON row_claim (next_retry_at, id) WHERE status = 'PENDING'";
+            "CREATE INDEX IF NOT EXISTS row_claim_pending ON row_claim (next_retry_at, id) WHERE status = 'PENDING'";
 
-    private static final String CLAIM = """
+    static final String CLAIM = """
             WITH next AS MATERIALIZED (
                 SELECT id FROM row_claim
                 WHERE status = 'PENDING' AND next_retry_at <= clock_timestamp()
@@ -65,16 +65,22 @@ final class RowClaimBacklog implements Backlog {
             WHERE id IN (SELECT id FROM next)
             RETURNING\s""" + PlainProducer.COLUMNS;
 
-    private static final String PUBLISHED = """
+    static final String PUBLISHED = """
             UPDATE row_claim SET status = 'PUBLISHED', published_at = clock_timestamp(), locked_by = NULL,
                    locked_until = NULL
             WHERE id = ANY (?)
             """;
 
+    static final String COUNT_LEFT = "SELECT count(*) FROM row_claim WHERE status <> 'PUBLISHED'";
+
     private final Rig rig;
 
     RowClaimBacklog(Rig rig) {
         this.rig = rig;
+        makeTable(rig);
+    }
+
+    static void makeTable(Rig rig) {
         rig.sql(TABLE, INDEX);
     }
 
@@ -90,7 +96,7 @@ final class RowClaimBacklog implements Backlog {
 
     @Override
     public String countLeft() {
-        return "SELECT count(*) FROM row_claim WHERE status <> 'PUBLISHED'";
+        return COUNT_LEFT;
     }
 
     @Override
@@ -136,8 +142,7 @@ final class RowClaimBacklog implements Backlog {
         }
     }
 
-    private static List<ProducerRecord<byte[], byte[]>> claim(PreparedStatement claim, List<Long> ids)
-            throws SQLException {
+    static List<ProducerRecord<byte[], byte[]>> claim(PreparedStatement claim, List<Long> ids) throws SQLException {
         ids.clear();
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (ResultSet rows = claim.executeQuery()) {

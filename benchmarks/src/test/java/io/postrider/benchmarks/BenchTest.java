@@ -102,6 +102,18 @@ class BenchTest {
     }
 
     @Test
+    void queueComparesOursWithRowClaims() throws Exception {
+        List<Map<String, String>> rows = run("queue", "--events", "500", "--rounds", "1", "--json");
+        assertThat(rows)
+                .extracting(row -> row.get("variant"))
+                .containsExactly("competing", "ordered", "row-claim", "not-due");
+        assertThat(rows.get(0))
+                .containsEntry("scenario", "queue")
+                .containsKeys("events_per_s", "min", "max", "wal_bytes_per_event", "ratio_to_row_claim");
+        assertThat(rows.get(3)).containsKey("ratio_to_competing");
+    }
+
+    @Test
     void idleCountsStatements() throws Exception {
         List<Map<String, String>> rows = run("idle", "--seconds", "1", "--rounds", "1", "--json");
         assertThat(rows).hasSize(1);

@@ -90,7 +90,7 @@ final class DrainCommand implements Callable<Integer> {
 
     private int left(DataSource source) {
         boolean left = Backlog.of(source, console.access().tables()).upTo(1).streams().stream()
-                .filter(each -> each.group().orElse(group).equals(group))
+                .filter(each -> !each.competing() && each.group().orElse(group).equals(group))
                 .anyMatch(each -> each.pending() + each.retrying() + each.leased() > 0);
         if (!left) {
             return Exit.DONE;

@@ -51,7 +51,8 @@ final class Attempt {
 
     void run() {
         begin();
-        try (EventMdc mdc = EventMdc.of(context.event(), context.attempt())) {
+        EventMdc mdc = EventMdc.of(context.event(), context.attempt());
+        try {
             Handled handled = route.handler().handle(deliveries, context);
             end();
             answer(handled);
@@ -59,6 +60,8 @@ final class Attempt {
             PublishException why = end();
             // What an interrupted handler throws is how it says that it was.
             fail(why == null || e instanceof UnknownOutcomeException ? e : why);
+        } finally {
+            mdc.close();
         }
     }
 
@@ -154,9 +157,9 @@ final class Attempt {
             }
             why = interruptedBy;
         }
-        try (EventMdc mdc = EventMdc.of(context.event(), context.attempt())) {
-            log.warn("A handler goes on although it was interrupted; its thread is missing until it returns");
-        }
+        EventMdc mdc = EventMdc.of(context.event(), context.attempt());
+        log.warn("A handler goes on although it was interrupted; its thread is missing until it returns");
+        mdc.close();
         fail(why);
     }
 }

@@ -37,8 +37,14 @@ final class Desk implements AutoCloseable {
 
     /** @param executor {@code null}: a pool of its own */
     Desk(@Nullable Executor executor, int concurrency, Duration grace, HandlerListener listener) {
-        this.own = executor == null ? Executors.newCachedThreadPool(daemons("postrider-handler-")) : null;
-        this.crew = new Crew(executor == null ? own : executor, concurrency);
+        if (executor == null) {
+            ExecutorService pool = Executors.newCachedThreadPool(daemons("postrider-handler-"));
+            this.own = pool;
+            this.crew = new Crew(pool, concurrency);
+        } else {
+            this.own = null;
+            this.crew = new Crew(executor, concurrency);
+        }
         this.timer = new ScheduledThreadPoolExecutor(1, daemons("postrider-handler-timeouts-"));
         this.timer.setRemoveOnCancelPolicy(true);
         this.grace = grace;

@@ -8,6 +8,8 @@ package io.postrider.handler;
 @FunctionalInterface
 public interface Handler<T> {
     /**
+     * Handles one message.
+     *
      * @return what became of it
      * @throws Exception this attempt failed: counted and retried, unless it is a {@link io.postrider.relay.PublishException}
      *     that says otherwise

@@ -173,7 +173,11 @@ public final class Handlers implements Publisher {
             return this;
         }
 
-        /** @throws OutboxException if there is no handler, or two for the same */
+        /**
+         * Makes them ready.
+         *
+         * @throws OutboxException if there is no handler, or two for the same
+         */
         public Handlers build() {
             if (registered.isEmpty() && otherwise == null) {
                 throw new OutboxException("No handler is registered, so every event would be dead. Register one.");

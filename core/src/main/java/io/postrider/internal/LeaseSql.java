@@ -98,7 +98,8 @@ public final class LeaseSql {
                        WHERE d.status = 'DEAD' AND d.stream = e.stream AND d.event_key = e.event_key AND d.id < e.id
                        ORDER BY d.id LIMIT 1) END AS gap,
                    (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before AS sendable,
-                   st.paused_at IS NOT NULL OR a.relay_group <> coalesce(st.relay_group, 'default') AS barred_stream
+                   st.paused_at IS NOT NULL OR a.relay_group <> coalesce(st.relay_group, 'default')
+                       OR coalesce(st.mode = 'COMPETING', false) AS barred_stream
             FROM asked a CROSS JOIN found f JOIN {event} e ON e.id = f.id LEFT JOIN {stream} st ON st.stream = e.stream
             ORDER BY e.id
             """;

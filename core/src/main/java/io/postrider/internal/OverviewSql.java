@@ -66,7 +66,8 @@ public final class OverviewSql {
             ),
             waits AS (
                 SELECT w.stream, count(*) FILTER (WHERE w.locked_by IS NOT NULL AND w.due_at > a.now) AS leased,
-                       count(*) FILTER (WHERE w.attempt_count > 0) AS retrying,
+                       count(*) FILTER (WHERE w.attempt_count > 0 AND NOT (w.locked_by IS NOT NULL AND w.due_at > a.now))
+                           AS retrying,
                        count(*) FILTER (WHERE w.attempt_count = 0 AND NOT (w.locked_by IS NOT NULL AND w.due_at > a.now))
                            AS delayed,
                        -- What was to come later, and is not due yet, is not late.
@@ -86,7 +87,8 @@ public final class OverviewSql {
             )
             SELECT n.stream, st.relay_group, p.rows, coalesce(w.retrying, 0), coalesce(w.delayed, 0),
                    coalesce(w.leased, 0), coalesce(h.keys, 0), d.rows, u.rows,
-                   extract(epoch FROM a.now - least(o.created_at, w.oldest)), st.paused_at, st.paused_by, st.pause_reason
+                   extract(epoch FROM a.now - least(o.created_at, w.oldest)), st.paused_at, st.paused_by, st.pause_reason,
+                   coalesce(st.mode = 'COMPETING', false)
             FROM named n CROSS JOIN asked a
             LEFT JOIN {stream} st ON st.stream = n.stream
             LEFT JOIN waits w ON w.stream = n.stream
@@ -115,7 +117,7 @@ public final class OverviewSql {
     private static final String RELAYS = """
             SELECT r.id, r.name, r.relay_group, r.wants, (SELECT count(*) FROM {shard} s WHERE s.owner = r.id),
                    r.in_flight, r.published, r.closed, r.started_at, r.lease_until > a.now,
-                   extract(epoch FROM a.now - (r.lease_until - r.ttl_ms * interval '1 millisecond')), r.ttl_ms
+                   extract(epoch FROM a.now - (r.lease_until - r.ttl_ms * interval '1 millisecond')), r.ttl_ms, r.streams
             FROM {relay} r CROSS JOIN (SELECT clock_timestamp() AS now) a
             ORDER BY r.relay_group, r.name, r.id
             """;

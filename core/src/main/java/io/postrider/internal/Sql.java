@@ -93,7 +93,8 @@ public final class Sql {
             barred AS MATERIALIZED (
                 SELECT unnest(a.without) AS stream FROM asked a
                 UNION ALL
-                SELECT st.stream FROM {stream} st, asked a WHERE st.relay_group <> a.relay_group OR st.paused_at IS NOT NULL
+                SELECT st.stream FROM {stream} st, asked a
+                WHERE st.relay_group <> a.relay_group OR st.mode <> 'ORDERED' OR st.paused_at IS NOT NULL
             ),
             -- The first pending row of each stream and shard, by one step in the index for each; of a barred stream only one.
             pending (stream, shard, id) AS (
@@ -227,6 +228,7 @@ public final class Sql {
                 SELECT e.id FROM {event} e
                 WHERE e.status = 'WAITING' AND e.locked_by IS NOT NULL AND e.due_at <= clock_timestamp()
                   AND e.shard = ANY (?::smallint[])
+                  AND e.stream NOT IN (SELECT st.stream FROM {stream} st WHERE st.mode = 'COMPETING')
                 ORDER BY e.id FOR UPDATE
             )
             UPDATE {event} e SET status = 'PENDING', holds = false, locked_by = NULL, updated_at = clock_timestamp()
@@ -326,13 +328,15 @@ public final class Sql {
             INSERT INTO {stream} (stream, relay_group) SELECT unnest(?::text[]), ? ON CONFLICT (stream) DO NOTHING
             """;
 
-    /** Returns the group that the stream belongs to, whether or not this changed it. */
+    /** Returns the group that the stream belongs to and its mode, whether or not this changed anything. */
     private static final String DECLARE = """
-            INSERT INTO {stream} AS st (stream, relay_group, on_dead, history) VALUES (?, ?, ?, ?)
+            INSERT INTO {stream} AS st (stream, relay_group, mode, on_dead, history) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (stream) DO UPDATE
-            SET on_dead = CASE WHEN st.relay_group = excluded.relay_group THEN excluded.on_dead ELSE st.on_dead END,
-                history = CASE WHEN st.relay_group = excluded.relay_group THEN excluded.history ELSE st.history END
-            RETURNING st.relay_group
+            SET on_dead = CASE WHEN (st.relay_group, st.mode) = (excluded.relay_group, excluded.mode)
+                               THEN excluded.on_dead ELSE st.on_dead END,
+                history = CASE WHEN (st.relay_group, st.mode) = (excluded.relay_group, excluded.mode)
+                               THEN excluded.history ELSE st.history END
+            RETURNING st.relay_group, st.mode
             """;
 
     /**

@@ -12,7 +12,8 @@ import java.util.function.LongSupplier;
  * their shards from the beginning, since to lease them and give them back would be one write more for each. Thread-safe.
  */
 final class Detours {
-    private static final long LASTS = Duration.ofSeconds(2).toNanos();
+    private static final long OF_A_KEY = Duration.ofSeconds(2).toNanos();
+    private static final long OF_A_STREAM = Duration.ofSeconds(30).toNanos();
     /** With more than these there is a backlog, and everything goes the ordinary way. */
     private static final int MOST = 10_000;
 
@@ -28,16 +29,16 @@ final class Detours {
 
     /** Begins one for the events of this one's key. */
     void begin(OutboxEvent event) {
-        event.key().ifPresent(key -> begin(new Way(event.stream(), key)));
+        event.key().ifPresent(key -> begin(new Way(event.stream(), key), OF_A_KEY));
     }
 
     /** Begins one for a whole stream. */
     void beginAll(String stream) {
-        begin(new Way(stream, ""));
+        begin(new Way(stream, ""), OF_A_STREAM);
     }
 
-    private void begin(Way way) {
-        ends.put(way, ticker.getAsLong() + LASTS);
+    private void begin(Way way, long nanos) {
+        ends.put(way, ticker.getAsLong() + nanos);
     }
 
     boolean isOn(OutboxEvent event) {

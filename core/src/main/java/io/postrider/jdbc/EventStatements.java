@@ -5,7 +5,6 @@ import io.postrider.OutboxEvent;
 import io.postrider.internal.HeaderJson;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
-import io.postrider.relay.FeedException;
 import io.postrider.relay.Outcome;
 import io.postrider.relay.Verdict;
 import java.sql.Array;
@@ -28,15 +27,10 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
 final class EventStatements implements EventStore {
-    private static final Logger log = LoggerFactory.getLogger(EventStatements.class);
     private static final String GAP_HEADER = "postrider-gap";
-    /** check_violation: also what PostgreSQL answers when a row fits no partition. */
-    static final String NO_PARTITION = "23514";
 
     private final Session session;
     private final Sql sql;
@@ -44,6 +38,7 @@ final class EventStatements implements EventStore {
     private final String relay;
     private final Ownership ownership;
     private final SuspectStatements suspects;
+    private final Settling settling;
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
         this.session = session;
@@ -52,6 +47,7 @@ final class EventStatements implements EventStore {
         this.relay = relay;
         this.ownership = ownership;
         this.suspects = new SuspectStatements(session, sql, settings, ownership);
+        this.settling = new Settling(session, sql, relay);
     }
 
     String relay() {
@@ -84,58 +80,7 @@ final class EventStatements implements EventStore {
 
     @Override
     public void settle(List<Delivery> published) {
-        List<Delivery> ordered = new ArrayList<>(published);
-        // All who lock several rows lock them in this order.
-        ordered.sort(Comparator.comparingLong(Delivery::id));
-        List<Delivery> kept =
-                ordered.stream().filter(d -> RowClaim.of(d).keepsHistory()).toList();
-        List<Delivery> plain =
-                ordered.stream().filter(d -> !RowClaim.of(d).keepsHistory()).toList();
-        if (!plain.isEmpty()) {
-            settle(sql.settle, plain, false);
-        }
-        if (kept.isEmpty()) {
-            return;
-        }
-        try {
-            settle(sql.settleWithHistory, kept, true);
-        } catch (FeedException e) {
-            if (!(e.getCause() instanceof SQLException cause && NO_PARTITION.equals(cause.getSQLState()))) {
-                throw e;
-            }
-            log.warn("The history has no partition for today; {} events go to its overflow table", kept.size());
-            settle(sql.settleWithOverflow, kept, true);
-        }
-    }
-
-    private void settle(String statementText, List<Delivery> deliveries, boolean history) {
-        int gone = session.run(
-                "settle events", connection -> settle(connection, statementText, deliveries, history ? relay : null));
-        if (gone < deliveries.size()) {
-            log.debug(
-                    "{} of {} delivered events had been settled or changed by others", deliveries.size() - gone, gone);
-        }
-    }
-
-    /**
-     * Runs a statement that settles, in whatever transaction is open; returns how many were as they were sent.
-     *
-     * @param by who settles, for the history; {@code null}: the statement keeps none
-     */
-    static int settle(Connection connection, String text, List<Delivery> deliveries, @Nullable String by)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(text)) {
-            Array ids = array(connection, "int8", of(deliveries, Delivery::id));
-            statement.setArray(1, ids);
-            statement.setArray(2, ids);
-            statement.setArray(
-                    3, array(connection, "uuid", of(deliveries, d -> d.event().id())));
-            statement.setArray(4, array(connection, "int4", of(deliveries, Delivery::revision)));
-            if (by != null) {
-                statement.setString(5, by);
-            }
-            return statement.executeUpdate();
-        }
+        settling.settle(published);
     }
 
     @Override
@@ -311,18 +256,18 @@ final class EventStatements implements EventStore {
                 .toList();
     }
 
-    private static String status(Outcome.Failed outcome) {
+    static String status(Outcome.Failed outcome) {
         if (outcome instanceof Outcome.Unknown) {
             return "UNKNOWN";
         }
         return outcome instanceof Outcome.Retry ? "WAITING" : "DEAD";
     }
 
-    private static long delayMicros(Outcome.Failed outcome) {
+    static long delayMicros(Outcome.Failed outcome) {
         return outcome instanceof Outcome.Retry retry ? retry.delay().toNanos() / 1000 : 0;
     }
 
-    private static <T, R> List<R> of(List<T> items, Function<T, R> part) {
+    static <T, R> List<R> of(List<T> items, Function<T, R> part) {
         return items.stream().map(part).toList();
     }
 

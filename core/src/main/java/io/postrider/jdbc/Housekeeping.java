@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a chore every hour in one relay of the group, the one that owns {@link #SHARD}, beside its other work. The chore
+ * Runs a chore every hour in one relay of the group, the owner of {@link #SHARD} or the first worker, beside its other work. The chore
  * tolerates being run twice, so losing the shard meanwhile does no harm. {@link #whenOwner} is for one thread.
  */
 final class Housekeeping {
@@ -23,6 +23,15 @@ final class Housekeeping {
     Housekeeping(Runnable chore, LongSupplier ticker) {
         this.chore = chore;
         this.ticker = ticker;
+    }
+
+    /** How long the history may be kept. */
+    static Duration wholeDays(Duration keepHistory) {
+        if (keepHistory.compareTo(Duration.ofDays(1)) < 0) {
+            throw new IllegalArgumentException("The history is kept in whole days, so " + keepHistory
+                    + " is too short. Give a day or more, or turn the history off for the stream.");
+        }
+        return keepHistory;
     }
 
     /** Called at every tick of an owner; starts the chore if it is due. */

@@ -54,7 +54,9 @@ public final class OrderedFeed implements Feed {
     public Membership join(Joining joining) {
         Ownership ownership = new Ownership();
         Duration patience = settings.lease().dividedBy(2);
-        ShardStatements statements = new ShardStatements(new Session(dataSource, patience), sql, settings);
+        Session session = new Session(dataSource, patience);
+        Declaration declaration = new Declaration(session, sql, settings.group(), Declaration.Mode.ORDERED);
+        ShardStatements statements = new ShardStatements(session, sql, settings);
         OrderedMembership membership = new OrderedMembership(
                 joining.name(),
                 wants(joining),
@@ -62,7 +64,7 @@ public final class OrderedFeed implements Feed {
                 intakes(joining, ownership),
                 System::nanoTime);
         try {
-            settings.streams().forEach(stream -> declare(statements, stream));
+            settings.streams().forEach(declaration::of);
             membership.join();
         } catch (RuntimeException e) {
             statements.close();
@@ -105,15 +107,6 @@ public final class OrderedFeed implements Feed {
                 return new EventStatements(session, sql, settings, joining.name(), ownership);
             }
         };
-    }
-
-    private void declare(ShardStatements statements, StreamSettings stream) {
-        String group = statements.declare(stream);
-        if (!group.equals(settings.group())) {
-            throw new OutboxException("Stream " + stream.name() + " belongs to relay group '" + group
-                    + "' and cannot be relayed by group '" + settings.group()
-                    + "' as well. Relay it in one group, or change its row in the table of streams.");
-        }
     }
 
     /** Collects what differs from the defaults; not thread-safe. */
@@ -164,11 +157,7 @@ public final class OrderedFeed implements Feed {
 
         /** How long delivered events stay in the history, in whole days; 7 days by default. */
         public Builder keepHistory(Duration keepHistory) {
-            if (keepHistory.compareTo(Duration.ofDays(1)) < 0) {
-                throw new IllegalArgumentException("The history is kept in whole days, so " + keepHistory
-                        + " is too short. Give a day or more, or turn the history off for the stream.");
-            }
-            this.keepHistory = keepHistory;
+            this.keepHistory = Housekeeping.wholeDays(keepHistory);
             return this;
         }
 

@@ -37,7 +37,7 @@ final class OrderedMembership implements Membership {
     private final Intakes intakes;
     private final LongSupplier ticker;
     private final Housekeeping housekeeping;
-    private final Map<Long, Sighting> sightings = new HashMap<>();
+    private final DeathWatch deaths;
     private final StandBack standBack = new StandBack();
     private volatile Wants wants;
     private Wants asking;
@@ -52,9 +52,6 @@ final class OrderedMembership implements Membership {
         }
     }
 
-    /** How long, on this process's own clock, a peer has not moved. */
-    private record Sighting(long beat, long since) {}
-
     OrderedMembership(String name, Wants wants, OrderedFeed.Parts parts, Intakes intakes, LongSupplier ticker) {
         this.name = name;
         this.wants = wants;
@@ -65,6 +62,7 @@ final class OrderedMembership implements Membership {
         this.intakes = intakes;
         this.ticker = ticker;
         this.housekeeping = parts.housekeeping();
+        this.deaths = new DeathWatch(name, statements::declareDead, ticker);
     }
 
     /** Joins, and takes what is free at once. */
@@ -106,7 +104,7 @@ final class OrderedMembership implements Membership {
             ownership.renewed(before + settings.right().toNanos());
             Map<Integer, Long> owned = owned(survey);
             ownership.retain(owned);
-            boolean someDied = declareDead(survey.peers());
+            boolean someDied = deaths.declareDead(ownership.member(), survey.peers());
             boolean someFreed = releaseForgotten(owned);
             giveAndTake(someDied || someFreed ? statements.tick(ownership.member(), asking, report) : survey);
             asking = asked(report, survey.peers());
@@ -114,8 +112,7 @@ final class OrderedMembership implements Membership {
                 housekeeping.whenOwner();
             }
         } catch (FeedException e) {
-            // What was seen before an outage says nothing about who lived through it.
-            sightings.clear();
+            deaths.forget();
             throw e;
         }
     }
@@ -156,28 +153,6 @@ final class OrderedMembership implements Membership {
         return survey.shards().stream()
                 .filter(seen -> seen.owner() == ownership.member())
                 .collect(Collectors.toMap(Seen::shard, Seen::epoch));
-    }
-
-    private boolean declareDead(List<Peer> peers) {
-        long now = ticker.getAsLong();
-        boolean someDied = false;
-        for (Peer peer : peers) {
-            if (peer.id() == ownership.member()) {
-                continue;
-            }
-            Sighting last = sightings.get(peer.id());
-            if (last == null || last.beat() != peer.beat()) {
-                sightings.put(peer.id(), new Sighting(peer.beat(), now));
-                continue;
-            }
-            boolean unmoved = now - last.since() > peer.ttl().toNanos();
-            if ((peer.past() || unmoved) && statements.declareDead(peer, unmoved)) {
-                someDied = true;
-                log.warn("Relay {} declared relay number {} dead: its lease ran out", name, peer.id());
-            }
-        }
-        sightings.keySet().retainAll(peers.stream().map(Peer::id).toList());
-        return someDied;
     }
 
     /**

@@ -60,7 +60,7 @@ final class Settlement {
                 ordered.stream().filter(d -> RowClaim.of(d).keepsHistory()).toList();
         List<Delivery> plain =
                 ordered.stream().filter(d -> !RowClaim.of(d).keepsHistory()).toList();
-        int gone = plain.isEmpty() ? 0 : EventStatements.settle(connection, sql.settle, plain, null);
+        int gone = plain.isEmpty() ? 0 : Settling.settle(connection, sql.settle, plain, null);
         gone += kept.isEmpty() ? 0 : settleWithHistory(connection, kept);
         if (gone != deliveries.size()) {
             throw fenced(deliveries);
@@ -71,9 +71,9 @@ final class Settlement {
         boolean overflows = overflowsUntil - System.nanoTime() > 0;
         try {
             String text = overflows ? sql.settleWithOverflow : sql.settleWithHistory;
-            return EventStatements.settle(connection, text, kept, name);
+            return Settling.settle(connection, text, kept, name);
         } catch (SQLException e) {
-            if (overflows || !EventStatements.NO_PARTITION.equals(e.getSQLState())) {
+            if (overflows || !Settling.NO_PARTITION.equals(e.getSQLState())) {
                 throw e;
             }
             // The transaction is broken now, so the event goes once more.

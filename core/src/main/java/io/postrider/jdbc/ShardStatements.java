@@ -20,48 +20,24 @@ final class ShardStatements implements ShardStore {
     private final Session session;
     private final Sql sql;
     private final OrderedSettings settings;
+    private final PlaceStatements places;
 
     ShardStatements(Session session, Sql sql, OrderedSettings settings) {
         this.session = session;
         this.sql = sql;
         this.settings = settings;
+        this.places = new PlaceStatements(session, sql.shards, settings.group(), settings.lease());
     }
 
     @Override
     public long join(String name, Wants wants) {
-        return session.run("join the relays", connection -> {
+        session.run("make the shards of group " + settings.group(), connection -> {
             try (PreparedStatement shards = connection.prepareStatement(sql.shards.makeShards)) {
                 shards.setString(1, settings.group());
-                shards.executeUpdate();
-            }
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.join)) {
-                statement.setString(1, name);
-                statement.setString(2, settings.group());
-                statement.setString(3, wants.name());
-                statement.setInt(4, (int) settings.lease().toMillis());
-                statement.setLong(5, settings.lease().toMillis());
-                try (ResultSet rows = statement.executeQuery()) {
-                    rows.next();
-                    return rows.getLong(1);
-                }
+                return shards.executeUpdate();
             }
         });
-    }
-
-    /** Declares a stream of this group; returns the group that it belongs to. */
-    String declare(StreamSettings stream) {
-        return session.run("declare stream " + stream.name(), connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.declare)) {
-                statement.setString(1, stream.name());
-                statement.setString(2, settings.group());
-                statement.setString(3, stream.onDead().name());
-                statement.setString(4, stream.history().name());
-                try (ResultSet rows = statement.executeQuery()) {
-                    rows.next();
-                    return rows.getString(1);
-                }
-            }
-        });
+        return places.join(name, wants);
     }
 
     @Override
@@ -84,14 +60,7 @@ final class ShardStatements implements ShardStore {
 
     @Override
     public boolean declareDead(Peer peer, boolean unmoved) {
-        return session.run("declare a relay dead", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.declareDead)) {
-                statement.setLong(1, peer.id());
-                statement.setLong(2, peer.beat());
-                statement.setBoolean(3, unmoved);
-                return statement.executeUpdate() == 1;
-            }
-        });
+        return places.declareDead(peer, unmoved);
     }
 
     @Override
@@ -138,12 +107,7 @@ final class ShardStatements implements ShardStore {
 
     @Override
     public void leave(long me) {
-        session.run("leave the relays", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.shards.leave)) {
-                statement.setLong(1, me);
-                return statement.executeUpdate();
-            }
-        });
+        places.leave(me);
     }
 
     @Override

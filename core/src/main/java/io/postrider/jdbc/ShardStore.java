@@ -18,7 +18,9 @@ interface ShardStore extends AutoCloseable {
     enum Wants {
         SHARDS,
         REST,
-        DRAIN
+        DRAIN,
+        /** Events of competing streams, and no shards. */
+        CLAIMS
     }
 
     /**

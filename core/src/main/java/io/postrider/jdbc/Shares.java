@@ -32,7 +32,7 @@ record Shares(List<Seen> free, int surplus) {
     private static int quota(long me, Wants wants, Survey survey) {
         int shards = survey.shards().size();
         return switch (wants) {
-            case REST -> 0;
+            case REST, CLAIMS -> 0;
             case DRAIN -> shards;
             case SHARDS -> {
                 List<Long> others = survey.peers().stream()

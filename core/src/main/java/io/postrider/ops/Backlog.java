@@ -51,10 +51,11 @@ public final class Backlog {
      * One stream, as it was when it was looked at.
      *
      * @param group the relays that deliver it; empty if no relay has met it yet
+     * @param competing whether it is a work queue, of which events are delivered in no order
      * @param pending may be sent now, unless its key is held
      * @param retrying failed, to be tried again
      * @param delayed to be sent later, as its writer wished
-     * @param leased left to the process that wrote it, for a moment
+     * @param leased left to the process that wrote it, for a moment; of a competing stream: being delivered
      * @param heldKeys keys of which nothing goes before a failed event does
      * @param dead not tried again unless a person says so
      * @param unknown may or may not have had their effect; not tried again until somebody has found out
@@ -63,6 +64,7 @@ public final class Backlog {
     public record Stream(
             String name,
             Optional<String> group,
+            boolean competing,
             long pending,
             long retrying,
             long delayed,
@@ -93,6 +95,7 @@ public final class Backlog {
         return new Stream(
                 row.getString(1),
                 Rows.maybeText(row, 2),
+                row.getBoolean(14),
                 row.getLong(3),
                 row.getLong(4),
                 row.getLong(5),

@@ -157,15 +157,19 @@ public final class Checkup {
                 .filter(each -> each.alive() && each.wants().equals("SHARDS"))
                 .map(Relays.Member::group)
                 .collect(Collectors.toSet());
+        Set<String> claimed = members.stream()
+                .filter(each -> each.alive() && each.wants().equals("CLAIMS"))
+                .flatMap(each -> each.streams().stream())
+                .collect(Collectors.toSet());
         List<Finding> found = new ArrayList<>();
         found.add(
-                served.isEmpty()
+                served.isEmpty() && claimed.isEmpty()
                         ? new Finding("relays", Level.PROBLEM, "No relay is running", "Start one.")
                         : ok(
                                 "relays",
                                 members.stream().filter(Relays.Member::alive).count() + " alive"));
         members.forEach(each -> member(each, found));
-        streams.forEach(each -> stream(each, served, found));
+        streams.forEach(each -> stream(each, isUnserved(each, served, claimed), found));
         return found;
     }
 
@@ -185,7 +189,7 @@ public final class Checkup {
         }
     }
 
-    private static void stream(Backlog.Stream stream, Set<String> served, List<Finding> found) {
+    private static void stream(Backlog.Stream stream, boolean unserved, List<Finding> found) {
         String name = "Stream " + stream.name();
         if (stream.dead() > 0) {
             String what = name + " has " + stream.dead() + (stream.dead() >= 1000 ? " or more" : "") + " dead letters";
@@ -203,15 +207,21 @@ public final class Checkup {
             found.add(new Finding("paused", Level.WARNING, what, "Run: postrider streams resume " + stream.name()));
             return;
         }
-        boolean unserved = stream.group().isPresent()
-                ? !served.contains(stream.group().get())
-                : stream.oldest().isPresent()
-                        && (served.isEmpty() || stream.oldest().get().compareTo(LATE) > 0);
         if (unserved) {
             String what =
                     name + stream.group().map(group -> " (group " + group + ")").orElse("") + " has no relay";
             found.add(new Finding("streams", Level.PROBLEM, what, "Start a relay of its group."));
         }
+    }
+
+    private static boolean isUnserved(Backlog.Stream stream, Set<String> groups, Set<String> claimed) {
+        if (stream.competing()) {
+            return !claimed.contains(stream.name());
+        }
+        return stream.group().isPresent()
+                ? !groups.contains(stream.group().get())
+                : stream.oldest().isPresent()
+                        && (groups.isEmpty() || stream.oldest().get().compareTo(LATE) > 0);
     }
 
     private List<Finding> turnover() {

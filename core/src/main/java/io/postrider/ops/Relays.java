@@ -33,11 +33,13 @@ public final class Relays {
     /**
      * One relay, as it said when it last renewed its lease.
      *
-     * @param wants SHARDS: it delivers; REST: it is paused, or sends only what its own process commits; DRAIN: one pass
+     * @param wants SHARDS: it delivers; CLAIMS: it delivers competing streams; REST: it is paused, or sends only what its own
+     *     process commits; DRAIN: one pass
      * @param shards how many of the 256 parts of all keys are its own
      * @param alive whether its lease has not run out, on the database's clock
      * @param silentFor since its last renewal; it renews every half second
      * @param closed streams whose destination does not answer it
+     * @param streams the competing streams that it delivers
      */
     public record Member(
             long id,
@@ -51,7 +53,19 @@ public final class Relays {
             Instant startedAt,
             boolean alive,
             Duration silentFor,
-            Duration lease) {}
+            Duration lease,
+            List<String> streams) {
+
+        /** Whether it is alive and delivers this stream; one that nobody has met yet goes to the default group. */
+        public boolean serves(Backlog.Stream stream) {
+            if (!alive) {
+                return false;
+            }
+            return stream.competing()
+                    ? wants.equals("CLAIMS") && streams.contains(stream.name())
+                    : wants.equals("SHARDS") && group.equals(stream.group().orElse("default"));
+        }
+    }
 
     /** All that have a place, by group and name. */
     public List<Member> members() {
@@ -72,6 +86,7 @@ public final class Relays {
                 Rows.time(row, 9),
                 row.getBoolean(10),
                 Rows.maybeSeconds(row, 11).orElse(Duration.ZERO),
-                Duration.ofMillis(row.getLong(12)));
+                Duration.ofMillis(row.getLong(12)),
+                List.of((String[]) row.getArray(13).getArray()));
     }
 }

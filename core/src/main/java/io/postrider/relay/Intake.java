@@ -24,8 +24,16 @@ public interface Intake extends AutoCloseable {
     /** Writes what shall become of failed deliveries, where this relay is still entitled to; returns what it wrote. */
     List<Verdict> verdict(List<Verdict> verdicts);
 
-    /** Gives deliveries back as if they had never been taken. */
+    /** Gives deliveries back as if they had never been taken; if that is a statement, {@link #writeReleases} makes it. */
     void release(List<Delivery> deliveries);
+
+    /** Writes what was released, if that has to be written and is not yet. */
+    default void writeReleases() {}
+
+    /** Whether events of one key come in order and must be sent so; if not, each may go beside all others. */
+    default boolean keepsOrder() {
+        return true;
+    }
 
     /** How many are handed out. */
     int size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import io.postrider.OutboxEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,14 +19,8 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class Lanes {
-    /** An event without a key has a lane of its own. */
-    private record LaneKey(String stream, String key) {
-        static LaneKey of(Delivery delivery) {
-            var event = delivery.event();
-            return new LaneKey(
-                    event.stream(), event.key().orElseGet(() -> event.id().toString()));
-        }
-    }
+    /** @param key the events' key, or the id of an event that has a lane of its own */
+    private record LaneKey(String stream, Object key) {}
 
     private static final class Load {
         int rows;
@@ -36,25 +31,36 @@ final class Lanes {
     private static final int MOST_OF_A_KEY = 64;
 
     private final Publisher publisher;
+    private final boolean keepsOrder;
     private final Map<LaneKey, Lane> lanes = new LinkedHashMap<>();
     private final ArrayDeque<Lane> ready = new ArrayDeque<>();
     private final Map<String, Load> loads = new HashMap<>();
     private final Load total = new Load();
 
-    Lanes(Publisher publisher) {
+    /** @param keepsOrder if not, every event has a lane of its own */
+    Lanes(Publisher publisher, boolean keepsOrder) {
         this.publisher = publisher;
+        this.keepsOrder = keepsOrder;
     }
 
     /** Puts a delivery behind the others of its key. */
     void enter(Delivery delivery) {
         Lane lane = lanes.computeIfAbsent(
-                LaneKey.of(delivery), key -> newLane(delivery.event().key().isPresent()));
+                keyOf(delivery),
+                key -> newLane(keepsOrder && delivery.event().key().isPresent()));
         boolean couldGo = lane.mayGo();
         lane.add(delivery);
         if (!couldGo) {
             readyIfItMayGo(lane);
         }
         count(delivery, 1);
+    }
+
+    private LaneKey keyOf(Delivery delivery) {
+        OutboxEvent event = delivery.event();
+        return new LaneKey(
+                event.stream(),
+                keepsOrder && event.key().isPresent() ? event.key().get() : event.id());
     }
 
     private Lane newLane(boolean keyed) {
@@ -79,7 +85,7 @@ final class Lanes {
 
     /** Whether an earlier event of its key is here, so that this one would have to wait. */
     boolean wouldWait(Delivery delivery) {
-        return lanes.containsKey(LaneKey.of(delivery));
+        return lanes.containsKey(keyOf(delivery));
     }
 
     /**
@@ -104,7 +110,7 @@ final class Lanes {
         List<Delivery> back = new ArrayList<>(List.of(departure.delivery()));
         back.addAll(lane.takeUnsent());
         if (lane.isOver()) {
-            lanes.remove(LaneKey.of(departure.delivery()));
+            lanes.remove(keyOf(departure.delivery()));
         }
         return back;
     }
@@ -112,7 +118,7 @@ final class Lanes {
     private Lane.@Nullable Ended endOrGoOn(Departure departure) {
         Lane lane = departure.lane();
         if (lane.isOver()) {
-            lanes.remove(LaneKey.of(departure.delivery()));
+            lanes.remove(keyOf(departure.delivery()));
             return lane.ended();
         }
         readyIfItMayGo(lane);
@@ -177,6 +183,13 @@ final class Lanes {
             }
         });
         return full;
+    }
+
+    /** How many rows of each stream count. */
+    Map<String, Integer> load() {
+        Map<String, Integer> rows = new HashMap<>();
+        loads.forEach((stream, load) -> rows.put(stream, load.rows));
+        return rows;
     }
 
     private void count(Delivery delivery, int sign) {

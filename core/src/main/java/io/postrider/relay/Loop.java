@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,9 @@ final class Loop {
     private final List<Told.Published> published = new ArrayList<>();
     private final List<Verdict> verdicts = new ArrayList<>();
     private final AtomicBoolean rung = new AtomicBoolean(true);
+    /** When something is due, as far as it was told and has not heard it yet. */
+    private final AtomicReference<@Nullable Long> dueAt = new AtomicReference<>();
+
     private final AtomicBoolean called = new AtomicBoolean();
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
@@ -59,7 +63,7 @@ final class Loop {
         this.searches = !(intake instanceof CommitIntake);
         this.shared = shared;
         this.courier = new Courier(this::answered);
-        this.lanes = new Lanes(publisher);
+        this.lanes = new Lanes(publisher, intake.keepsOrder());
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
@@ -70,6 +74,16 @@ final class Loop {
     /** Something was committed: read at once. From any thread. */
     void ring() {
         if (!rung.getAndSet(true)) {
+            wake.run();
+        }
+    }
+
+    /** Something will be due in so many nanoseconds: read then. From any thread. */
+    void dueIn(long nanos) {
+        if (nanos <= 0) {
+            ring();
+        } else {
+            dueAt.set(ticker.getAsLong() + nanos);
             wake.run();
         }
     }
@@ -85,6 +99,10 @@ final class Loop {
         long now = ticker.getAsLong();
         // Before the answers are heard: one that comes later calls again.
         called.set(false);
+        Long due = dueAt.getAndSet(null);
+        if (due != null) {
+            pace.readBy(due);
+        }
         hear(now);
         if (!taking) {
             give(lanes.unsent(null));
@@ -93,6 +111,7 @@ final class Loop {
         try {
             if (pace.mayTouchFeed(now)) {
                 boolean answered = write(now);
+                intake.writeReleases();
                 if (!taking && intake instanceof CommitIntake commits) {
                     commits.giveBack();
                 }
@@ -262,14 +281,12 @@ final class Loop {
             return false;
         }
         rung.set(false);
-        Window window = shared.window();
         Set<String> full = fullStreams();
         leftOutFull = !full.isEmpty();
         Set<String> closed = shared.gates().closed();
         full.addAll(closed);
         try {
-            Taken taken = intake.take(
-                    Demand.of(window.batchRows(), window.batchBytes(), full).closed(closed));
+            Taken taken = intake.take(demand(full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
             pace.read(taken, ticker.getAsLong());
@@ -279,6 +296,14 @@ final class Loop {
             throw e;
         }
         return true;
+    }
+
+    /** Where nobody waits for his turn, each place that is free is worth a read: what has the others may take long. */
+    private Demand demand(Set<String> without) {
+        Window window = shared.window();
+        return intake.keepsOrder()
+                ? Demand.of(window.batchRows(), window.batchBytes(), without)
+                : Demand.of(window.rows(), window.batchBytes(), without).beside(lanes.load());
     }
 
     private boolean tryGate(long now) {
@@ -342,7 +367,8 @@ final class Loop {
 
     private Set<String> fullStreams() {
         Window window = shared.window();
-        return lanes.fullerThan(window.rows() - window.batchRows(), window.bytes() - window.batchBytes());
+        int rows = intake.keepsOrder() ? window.rows() - window.batchRows() : window.rows() - 1;
+        return lanes.fullerThan(rows, window.bytes() - window.batchBytes());
     }
 
     private long nanosToNextTurn(long now) {

@@ -4,6 +4,7 @@ package io.postrider.relay;
 import io.postrider.OutboxException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 /** A relay's place among those that share a feed. {@link #tick} and {@link #leave} are called by one thread. */
 public interface Membership {
@@ -23,10 +24,12 @@ public interface Membership {
     }
 
     /**
-     * Has this called, by any thread, when something has come, if this feed is told so by its source; otherwise the loops find
-     * it by looking. Called once, before the loops start.
+     * Has {@code due} called, by whatever thread, with the nanoseconds until something of this relay's may be taken: 0 if it
+     * may be now. Returns whether it will be; if not, the loops have to poll.
      */
-    default void onArrival(Runnable look) {}
+    default boolean onDue(LongConsumer due) {
+        return false;
+    }
 
     /** How long after one {@link #tick} the next is due. */
     Duration tickEvery();

@@ -10,18 +10,21 @@ import org.slf4j.LoggerFactory;
 
 /**
  * When a loop reads next, and how long it leaves a feed alone that does not answer. Reads follow each other at once while
- * they bring more, then after 10 ms, then ever later up to the idle interval. For one thread.
+ * they bring more, then after 10 ms, then ever later up to the idle interval; a loop that is told when something is due
+ * stops there. For one thread.
  */
 final class Pace {
     private static final Logger log = LoggerFactory.getLogger(Pace.class);
     private static final long BUSY = Duration.ofMillis(10).toNanos();
     private static final long FIRST_PAUSE = Duration.ofMillis(50).toNanos();
+    private static final long NEVER = Duration.ofDays(1).toNanos();
     private static final long LAST_PAUSE = Duration.ofSeconds(1).toNanos();
 
     private final String name;
     private final LongSupplier ticker;
     private final RandomGenerator random;
     private final long idle;
+    private final boolean told;
 
     private long interval = BUSY;
     private long readAt;
@@ -33,6 +36,12 @@ final class Pace {
     private long feedAt;
 
     Pace(String name, LongSupplier ticker, RandomGenerator random, Duration idle) {
+        this(name, ticker, random, idle, false);
+    }
+
+    /** @param told whether it will be told when something is due, and need not look every {@code idle} */
+    Pace(String name, LongSupplier ticker, RandomGenerator random, Duration idle, boolean told) {
+        this.told = told;
         this.name = name;
         this.ticker = ticker;
         this.random = random;
@@ -65,7 +74,8 @@ final class Pace {
         lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more() && taken.complete();
         leftSomeOut = !taken.complete();
         interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;
-        readAt = taken.more() ? now : now + (long) (interval * (0.8 + 0.4 * random.nextDouble()));
+        long wait = told && interval >= idle ? NEVER : (long) (interval * (0.8 + 0.4 * random.nextDouble()));
+        readAt = taken.more() ? now : now + wait;
         taken.nextDue().ifPresent(due -> readBy(now + due.toNanos()));
     }
 
@@ -117,7 +127,8 @@ final class Pace {
         }
     }
 
-    private void readBy(long at) {
+    /** Something is due at this reading of the ticker. */
+    void readBy(long at) {
         if (at - readAt < 0) {
             readAt = at;
         }

@@ -3,9 +3,10 @@ package io.postrider.relay;
 
 import io.postrider.OutboxException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -38,15 +39,16 @@ public final class Relay implements AutoCloseable {
     private final Feed feed;
     private final Publisher publisher;
     private final RelaySettings settings;
-    private final Gates gates = new Gates(RandomGenerator.getDefault());
+    private final Gates gates = new Gates(new SplittableRandom());
     private final Told told;
     private final Slots slots;
     private State state = State.NEW;
-    private final List<LoopThread> loops = new ArrayList<>();
+    private final List<LoopThread> loops = new CopyOnWriteArrayList<>();
     private @Nullable MembershipThread membership;
     private @Nullable CommitDesk desk;
     private volatile @Nullable CommitIntake commits;
     private Runnable deafen = () -> {};
+    private boolean toldWhenDue;
 
     Relay(Feed feed, Publisher publisher, RelaySettings settings) {
         this.feed = feed;
@@ -69,12 +71,13 @@ public final class Relay implements AutoCloseable {
      */
     public synchronized void start() {
         begin();
+        @Nullable Membership joined = null;
         try {
-            Membership joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            joined = feed.join(new Feed.Joining(settings.name(), settings.loops(), false));
+            toldWhenDue = joined.onDue(nanos -> loops.forEach(each -> each.loop.dueIn(nanos)));
             for (int i = 0; i < settings.loops(); i++) {
                 loops.add(new LoopThread(settings.name() + "-loop-" + i, joined.intake(i)));
             }
-            joined.onArrival(() -> loops.forEach(each -> each.loop.ring()));
             Bell.Hearer hearer =
                     settings.publishesOnCommit() ? openDesk(joined) : () -> loops.forEach(each -> each.loop.ring());
             membership = new MembershipThread(settings.name(), joined, loops, this::report);
@@ -82,11 +85,22 @@ public final class Relay implements AutoCloseable {
         } catch (RuntimeException e) {
             state = State.NEW;
             loops.clear();
+            leaveQuietly(joined);
             throw e;
         }
         membership.start();
         loops.forEach(Thread::start);
         log.info("Relay {} started", settings.name());
+    }
+
+    private static void leaveQuietly(@Nullable Membership joined) {
+        try {
+            if (joined != null) {
+                joined.leave();
+            }
+        } catch (RuntimeException e) {
+            log.debug("A place that was not needed runs out by itself", e);
+        }
     }
 
     private CommitDesk openDesk(Membership joined) {
@@ -225,13 +239,14 @@ public final class Relay implements AutoCloseable {
     }
 
     private Loop newLoop(Intake intake, Runnable wake) {
-        RandomGenerator random = RandomGenerator.getDefault();
+        // Not the default one: on Java 17 that is looked for by way of the calling thread, and is missing in some containers.
+        RandomGenerator random = new SplittableRandom();
         // Each loop polls for its own part, so that the whole process asks as often as one loop would. One that sends
         // commits asks nobody but itself.
         Duration idle = intake instanceof CommitIntake
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
-        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle);
+        Pace pace = new Pace(settings.name(), System::nanoTime, random, idle, toldWhenDue);
         Publisher.Traits traits = publisher.traits();
         Duration patience = traits.answersWithin().compareTo(settings.answerTimeout()) > 0
                 ? traits.answersWithin()

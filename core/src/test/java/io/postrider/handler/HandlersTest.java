@@ -16,6 +16,7 @@ import io.postrider.relay.RetryableFailureException;
 import io.postrider.relay.UnknownOutcomeException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -154,7 +155,10 @@ class HandlersTest {
             handlers = Handlers.builder()
                     .on("s", "T")
                     .handle((event, context) -> {
-                        throw HandlersTest.<RuntimeException>sneaky(thrown);
+                        if (thrown instanceof Error error) {
+                            throw error;
+                        }
+                        throw (Exception) thrown;
                     })
                     .build();
             assertThat(failure(event("s", "T"))).isSameAs(thrown);
@@ -233,14 +237,9 @@ class HandlersTest {
             return new AssertionError(
                     "No failure: " + stage.toCompletableFuture().get(20, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
-            return e.getCause();
+            return Objects.requireNonNull(e.getCause());
         } catch (Exception e) {
             throw new AssertionError(e);
         }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <E extends Throwable> E sneaky(Throwable thrown) throws E {
-        throw (E) thrown;
     }
 }

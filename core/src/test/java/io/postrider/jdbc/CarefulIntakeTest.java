@@ -162,7 +162,7 @@ class CarefulIntakeTest {
     @Test
     void aStreamWithoutRoomForManyHasRoomForASuspect() {
         table.put(CAREFUL, 11);
-        assertThat(ids(intake.take(new Demand(10, 1000, Set.of("s"), null, Set.of()))))
+        assertThat(ids(intake.take(new Demand(10, 1000, Set.of("s"), null, Set.of(), Map.of()))))
                 .containsExactly(11L);
         assertThat(table.calmed).doesNotContain(CAREFUL);
     }

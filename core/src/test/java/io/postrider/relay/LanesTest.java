@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class LanesTest {
     private static final Failure NO = Failure.of(new IllegalStateException("no"));
 
-    private final Lanes lanes = new Lanes(event -> new CompletableFuture<>());
+    private final Lanes lanes = new Lanes(event -> new CompletableFuture<>(), true);
     private final Map<Delivery, Departure> departures = new HashMap<>();
 
     @Test
@@ -198,7 +198,7 @@ class LanesTest {
     private static final class Run {
         private final Random random;
         private final String seed;
-        private final Lanes lanes = new Lanes(event -> new CompletableFuture<>());
+        private final Lanes lanes = new Lanes(event -> new CompletableFuture<>(), true);
         private final Map<String, ArrayDeque<Delivery>> queues = new HashMap<>();
         private final Map<Delivery, Departure> underWay = new HashMap<>();
         private final List<Delivery> counted = new ArrayList<>();

@@ -77,14 +77,14 @@ class LoopOutcomesTest extends LoopRig {
         loop = loop(new Window(100, 1 << 20), settling);
         appendAll("s", "a", "a");
         turns(1);
-        intake.remove(settling.given.peek().id());
+        intake.remove(settling.given.element().id());
         int calls = intake.calls;
         settling.answerFirst(Publisher.Settled.SETTLED);
         turns(1);
         assertThat(told).containsExactly("published 1 in 0 ms");
         assertThat(intake.settled).isEmpty();
         assertThat(intake.calls - calls).as("nothing but reads").isEqualTo(readsSince(calls));
-        assertThat(settling.given.peek().id()).as("the next of its key goes").isEqualTo(2);
+        assertThat(settling.given.element().id()).as("the next of its key goes").isEqualTo(2);
         assertThat(intake.taken()).containsExactly(2L);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults;
 
+import io.postrider.internal.CompetingSql;
 import io.postrider.internal.LeaseSql;
 import io.postrider.internal.Sql;
 import io.postrider.table.TableNames;
@@ -21,6 +22,9 @@ public enum Place {
     VERDICT,
     READ_LEASES,
     RELEASE_LEASES,
+    /** A worker of a competing stream leases rows. */
+    CLAIM,
+    EXTEND,
     /** A transaction was committed, and its events are handed over to the relay of the same process. */
     HAND_OVER,
     MARK,
@@ -32,15 +36,17 @@ public enum Place {
     /** The destination has taken an event; before it, the relay does not know yet. */
     ANSWER;
 
-    private static final Map<String, Place> BY_STATEMENT =
-            statements(new Sql(TableNames.ofDefaults()), new LeaseSql(TableNames.ofDefaults()));
+    private static final Map<String, Place> BY_STATEMENT = statements(
+            new Sql(TableNames.ofDefaults()),
+            new LeaseSql(TableNames.ofDefaults()),
+            new CompetingSql(TableNames.ofDefaults()));
 
     /** The place of this statement, by its text; empty for all others. */
     static Optional<Place> of(String statement) {
         return Optional.ofNullable(BY_STATEMENT.get(statement));
     }
 
-    private static Map<String, Place> statements(Sql sql, LeaseSql leases) {
+    private static Map<String, Place> statements(Sql sql, LeaseSql leases, CompetingSql competing) {
         Map<String, Place> places = new HashMap<>();
         places.put(sql.shards.join, JOIN);
         places.put(sql.shards.tick, TICK);
@@ -55,6 +61,11 @@ public enum Place {
         places.put(leases.read, READ_LEASES);
         places.put(leases.release, RELEASE_LEASES);
         places.put(leases.releaseAllBut, RELEASE_LEASES);
+        places.put(competing.tick, TICK);
+        places.put(competing.claim, CLAIM);
+        places.put(competing.extend, EXTEND);
+        places.put(competing.verdict, VERDICT);
+        places.put(competing.release, RELEASE_LEASES);
         places.put(sql.mark, MARK);
         places.put(sql.calm, CALM);
         return Map.copyOf(places);

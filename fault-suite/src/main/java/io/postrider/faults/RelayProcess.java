@@ -2,9 +2,12 @@
 package io.postrider.faults;
 
 import io.postrider.OutboxEvent;
+import io.postrider.jdbc.CompetingFeed;
 import io.postrider.jdbc.OrderedFeed;
+import io.postrider.jdbc.StreamSettings;
 import io.postrider.kafka.KafkaPublisher;
 import io.postrider.postgres.CommitSignal;
+import io.postrider.relay.Feed;
 import io.postrider.relay.Publisher;
 import io.postrider.relay.Relay;
 import io.postrider.relay.RelayListener;
@@ -112,9 +115,7 @@ public final class RelayProcess {
                 .<Publisher>map(key -> new RefusingPublisher(
                         survivable, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
                 .orElse(survivable);
-        OrderedFeed.Builder feed = OrderedFeed.builder(TrappedDataSource.of(source(setup), trap));
-        setup.lease().ifPresent(feed::lease);
-        RelaySettings.Builder relay = Relay.from(feed.build())
+        RelaySettings.Builder relay = Relay.from(feed(setup, TrappedDataSource.of(source(setup), trap)))
                 .to(new TrappedPublisher(publisher, trap))
                 .name(setup.name())
                 .retry(RetryPolicy.delays(Duration.ofMillis(100)).attempts(1_000))
@@ -128,6 +129,18 @@ public final class RelayProcess {
             }
         });
         return relay.build();
+    }
+
+    private static Feed feed(RelaySetup setup, DataSource source) {
+        if (setup.competing().isPresent()) {
+            CompetingFeed.Builder feed = CompetingFeed.builder(source)
+                    .streams(StreamSettings.of(setup.competing().get()));
+            setup.lease().ifPresent(feed::lease);
+            return feed.build();
+        }
+        OrderedFeed.Builder feed = OrderedFeed.builder(source);
+        setup.lease().ifPresent(feed::lease);
+        return feed.build();
     }
 
     /** Sessions carry the relay's name, so that a test can tell them from others. */

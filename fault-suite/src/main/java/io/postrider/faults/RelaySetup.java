@@ -27,6 +27,7 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String HANDLES = "handles";
     private static final String TAKES = "takes";
     private static final String BURNS = "burns";
+    private static final String COMPETING = "competing";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -81,6 +82,15 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     /** Has the application do nothing but publish on commit. */
     public RelaySetup withoutShards() {
         return with(WITHOUT_SHARDS, "true");
+    }
+
+    /** Makes it a worker of this stream, which keeps no order. */
+    public RelaySetup competing(String stream) {
+        return with(COMPETING, stream);
+    }
+
+    Optional<String> competing() {
+        return option(COMPETING);
     }
 
     boolean hasShards() {

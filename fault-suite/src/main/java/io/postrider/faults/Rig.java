@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -289,12 +290,21 @@ public final class Rig implements AutoCloseable {
      * writers must have ended.
      */
     public LedgerReport assertSound(long maxDuplicates) {
+        return check(report -> report.assertSound(maxDuplicates));
+    }
+
+    /** The same for a stream that keeps no order. */
+    public LedgerReport assertSoundInAnyOrder(long maxDuplicates) {
+        return check(report -> report.assertSoundInAnyOrder(maxDuplicates));
+    }
+
+    private LedgerReport check(Consumer<LedgerReport> demand) {
         boolean delivered = ledger.awaitDelivered(log, PATIENCE);
         boolean settled = delivered && awaitEmpty();
         LedgerReport report = ledger.check(log);
         result = report.summary();
         try {
-            report.assertSound(maxDuplicates);
+            demand.accept(report);
         } catch (AssertionError e) {
             throw new AssertionError(test + ", seed " + seed + ": " + e.getMessage(), e);
         }

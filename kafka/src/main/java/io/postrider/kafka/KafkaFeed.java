@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.jspecify.annotations.Nullable;
 
@@ -102,9 +103,11 @@ public final class KafkaFeed implements Feed {
             return intakes.get(loop);
         }
 
+        /** Says when something has come; the loops look by themselves too, for what waits here. */
         @Override
-        public void onArrival(Runnable look) {
-            intakes.forEach(each -> each.onArrival(look));
+        public boolean onDue(LongConsumer due) {
+            intakes.forEach(each -> each.onArrival(() -> due.accept(0)));
+            return false;
         }
 
         @Override

@@ -43,7 +43,20 @@ public record LedgerReport(
      * @throws AssertionError with the summary and the first few offenders of each kind
      */
     public void assertSound(long maxDuplicates) {
-        if (lost > 0 || ghosts > 0 || outOfOrder > 0 || notIdentical > 0 || duplicates > maxDuplicates) {
+        demand(outOfOrder == 0, maxDuplicates);
+    }
+
+    /**
+     * The same for a stream that keeps no order.
+     *
+     * @throws AssertionError with the summary and the first few offenders of each kind
+     */
+    public void assertSoundInAnyOrder(long maxDuplicates) {
+        demand(true, maxDuplicates);
+    }
+
+    private void demand(boolean ordered, long maxDuplicates) {
+        if (lost > 0 || ghosts > 0 || !ordered || notIdentical > 0 || duplicates > maxDuplicates) {
             throw new AssertionError(
                     summary() + " (at most " + maxDuplicates + " duplicates allowed)\n" + String.join("\n", offenders));
         }

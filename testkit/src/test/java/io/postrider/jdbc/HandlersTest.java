@@ -48,7 +48,7 @@ class HandlersTest {
                     eight.await();
                     seen.computeIfAbsent(
                                     event.key().orElseThrow(), key -> Collections.synchronizedList(new ArrayList<>()))
-                            .add(Integer.parseInt(event.headers().get("n")));
+                            .add(Integer.parseInt(event.headers().getOrDefault("n", "")));
                     running.decrementAndGet();
                     return Handled.done();
                 })

@@ -15,9 +15,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,11 +48,11 @@ class LostCommitTest {
     void aCommitThatWasDoneIsNotRepeated() {
         Relay relay = handleOne(() -> {
             proxy.swallowReplies();
-            Background.start(() -> {
+            var unused = Background.start(() -> {
                 await().until(() -> database.number("SELECT count(*) FROM effect") == 1);
                 // What was swallowed makes the connection useless, so it is reset.
                 proxy.pass();
-                return null;
+                return true;
             });
         });
         try (relay) {
@@ -65,12 +67,12 @@ class LostCommitTest {
     void aCommitThatNeverArrivedIsNoEffectAndNoAttempt() {
         Relay relay = handleOne(() -> {
             proxy.halfOpen();
-            Background.start(() -> {
+            var unused = Background.start(() -> {
                 await().until(() ->
                         database.number("SELECT count(*) FROM pg_stat_activity" + " WHERE application_name = 'handler'")
                                 == 0);
                 proxy.pass();
-                return null;
+                return true;
             });
         });
         try (relay) {
@@ -141,7 +143,7 @@ class LostCommitTest {
     private static DataSource committing(Supplier<DataSource> sources, Runnable atFirstCommit) {
         AtomicInteger commits = new AtomicInteger();
         return proxy(DataSource.class, (method, args) -> {
-            Connection connection = (Connection) call(sources.get(), method, args);
+            Connection connection = (Connection) Objects.requireNonNull(call(sources.get(), method, args));
             return proxy(Connection.class, (called, with) -> {
                 if (called.getName().equals("commit") && commits.getAndIncrement() == 0) {
                     atFirstCommit.run();
@@ -152,7 +154,8 @@ class LostCommitTest {
     }
 
     private interface Call {
-        Object of(Method method, Object[] args) throws Throwable;
+        @Nullable
+        Object of(Method method, @Nullable Object @Nullable [] args) throws Throwable;
     }
 
     private static <T> T proxy(Class<T> type, Call call) {
@@ -162,11 +165,12 @@ class LostCommitTest {
                 (self, method, args) -> call.of(method, args)));
     }
 
-    private static Object call(Object target, Method method, Object[] args) throws Throwable {
+    private static @Nullable Object call(Object target, Method method, @Nullable Object @Nullable [] args)
+            throws Throwable {
         try {
             return method.invoke(target, args);
         } catch (InvocationTargetException e) {
-            throw e.getCause();
+            throw e.getCause() == null ? e : e.getCause();
         }
     }
 }

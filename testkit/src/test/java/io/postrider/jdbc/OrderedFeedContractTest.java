@@ -3,11 +3,11 @@ package io.postrider.jdbc;
 
 import io.postrider.OutboxEvent;
 import io.postrider.relay.Feed;
-import io.postrider.testkit.contract.FeedContract;
+import io.postrider.testkit.contract.OrderedFeedContract;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 
-class OrderedFeedContractTest extends FeedContract {
+class OrderedFeedContractTest extends OrderedFeedContract {
     private static final TestDatabase database = TestDatabase.migrated();
 
     @BeforeEach

@@ -14,6 +14,7 @@ import io.postrider.ops.Streams;
 import io.postrider.ops.Undelivered;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -202,6 +203,40 @@ class OverviewTest {
         assertThat(Checkup.of(TestDatabase.empty().dataSource()).run())
                 .last()
                 .satisfies(each -> assertThat(each.advice()).contains("postrider migrate"));
+    }
+
+    @Test
+    void competingStreamsAreShownAsWhatTheyAre() {
+        try (Claimant worker = Claimant.joining(database, "worker");
+                Party owner = Party.owning(database, "owner")) {
+            database.event(Claimant.STREAM, "k", "attempt_count = 1");
+            worker.claim();
+            database.event(Claimant.STREAM, "k");
+            database.event(Claimant.STREAM, "k", FAILED.replace("true", "false"));
+            Backlog.Stream work = Backlog.of(database.dataSource()).streams().get(0);
+            assertThat(work.competing()).isTrue();
+            assertThat(List.of(work.pending(), work.retrying(), work.delayed(), work.leased(), work.heldKeys()))
+                    .containsExactly(1L, 1L, 0L, 1L, 0L);
+            assertThat(database.column(
+                            "SELECT status || ' by ' || coalesce(relay, 'nobody') FROM outbox_status ORDER BY id"))
+                    .containsExactly("PROCESSING by worker", "PENDING by nobody", "FAILED by nobody");
+            assertThat(problems())
+                    .as("the owner of shards does not take it")
+                    .contains("streams: Stream work (group default) has no relay");
+            worker.place.tick(worker.member(), ShardStore.Wants.CLAIMS, Party.QUIET, Set.of(Claimant.STREAM));
+            assertThat(problems()).noneMatch(each -> each.startsWith("streams"));
+            assertThat(Relays.of(database.dataSource()).members())
+                    .filteredOn(each -> each.id() == worker.member())
+                    .singleElement()
+                    .satisfies(each -> {
+                        assertThat(each.wants()).isEqualTo("CLAIMS");
+                        assertThat(each.streams()).containsExactly(Claimant.STREAM);
+                        assertThat(each.shards()).isZero();
+                    });
+            assertThat(owner.survey())
+                    .as("and gets no share of shards")
+                    .allMatch(each -> each.owner() == owner.member());
+        }
     }
 
     private static List<String> problems() {

@@ -25,6 +25,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -384,7 +385,7 @@ class SameTransactionTest {
         try {
             return new AssertionError("No failure: " + stage.get(20, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
-            return e.getCause();
+            return Objects.requireNonNull(e.getCause());
         } catch (Exception e) {
             throw new AssertionError(e);
         }

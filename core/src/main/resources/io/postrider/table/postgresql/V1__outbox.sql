@@ -28,12 +28,13 @@ CREATE TABLE outbox_event (
     revision           integer     NOT NULL DEFAULT 0,
     -- When it may be taken. An event that is inserted with a later time becomes WAITING by itself.
     due_at             timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- The relay that will send it at its commit, until due_at; then the owner of its shard does.
+    -- The relay that will send it at its commit, or is sending it as an event of a competing stream, until due_at.
     locked_by          bigint,
     attempt_count      integer     NOT NULL DEFAULT 0,
     -- NULL: as the relay's retry policy says.
     max_attempts       integer,
-    -- Relays that ended without a release while this event, and no other of their careful shards, was on its way.
+    -- Relays that ended without a release while this event, and no other of their careful shards, was on its way; of a
+    -- competing stream: leases that ran out.
     unclean_count      integer     NOT NULL DEFAULT 0,
     last_attempt_at    timestamptz,
     last_error_code    text,
@@ -75,13 +76,19 @@ BEGIN
     RETURN NEW;
 END $$;
 
-CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE ON outbox_event
-    FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
+CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE OF event_id, stream, event_key, shard, event_type, headers, max_attempts
+    ON outbox_event FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
+-- What relays change all the time is tested without a call of the function.
+CREATE TRIGGER outbox_event_check_state BEFORE UPDATE OF status, holds ON outbox_event FOR EACH ROW
+    WHEN (NEW.status NOT IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN') OR (NEW.holds AND NEW.status = 'PENDING'))
+    EXECUTE FUNCTION outbox_event_check();
 
 -- Reader: take, what is pending of each stream and shard, oldest first.
 CREATE INDEX outbox_event_pending ON outbox_event (stream, shard, id) WHERE status = 'PENDING';
 -- Reader: take, what has become due, and when the next will.
 CREATE INDEX outbox_event_waiting ON outbox_event (shard, due_at) WHERE status = 'WAITING';
+-- Readers: claim, what has become due of a competing stream, and when the next will; the renewal of its relays.
+CREATE INDEX outbox_event_due ON outbox_event (stream, due_at) WHERE status = 'WAITING';
 -- Reader: take, which keys are held.
 CREATE INDEX outbox_event_holding ON outbox_event (shard, stream, event_key, id) WHERE holds;
 -- Readers: dead letters by stream and key; take, the gap header of a stream that skips its dead.
@@ -135,8 +142,11 @@ CREATE TABLE outbox_relay (
     id          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name        text        NOT NULL,
     relay_group text        NOT NULL,
-    -- SHARDS: counted when shards are shared out. REST: paused. DRAIN: one pass over free shards, not counted.
-    wants       text        NOT NULL CHECK (wants IN ('SHARDS', 'REST', 'DRAIN')),
+    -- SHARDS: counted when shards are shared out. REST: paused. DRAIN: one pass over what is free, not counted. CLAIMS: takes
+    -- events of competing streams.
+    wants       text        NOT NULL CHECK (wants IN ('SHARDS', 'REST', 'DRAIN', 'CLAIMS')),
+    -- The competing streams that it takes events of.
+    streams     text[]      NOT NULL DEFAULT '{}',
     ttl_ms      integer     NOT NULL CHECK (ttl_ms > 0),
     lease_until timestamptz NOT NULL,
     -- Raised by every renewal; whoever declares a relay dead must have seen its last beat.
@@ -164,7 +174,8 @@ CREATE TABLE outbox_shard (
 CREATE TABLE outbox_stream (
     stream       text        PRIMARY KEY,
     relay_group  text        NOT NULL,
-    mode         text        NOT NULL DEFAULT 'ORDERED' CHECK (mode IN ('ORDERED')),
+    -- ORDERED: in order per key, by the owners of shards. COMPETING: a work queue, by whoever leases a row first.
+    mode         text        NOT NULL DEFAULT 'ORDERED' CHECK (mode IN ('ORDERED', 'COMPETING')),
     on_dead      text        NOT NULL DEFAULT 'HOLD_KEY' CHECK (on_dead IN ('HOLD_KEY', 'SKIP', 'STOP_STREAM')),
     history      text        NOT NULL DEFAULT 'KEEP' CHECK (history IN ('KEEP', 'NO_PAYLOAD', 'OFF')),
     paused_at    timestamptz,
@@ -208,6 +219,7 @@ SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, 
 FROM outbox_event e
 LEFT JOIN outbox_stream st ON st.stream = e.stream
 LEFT JOIN outbox_shard s ON s.relay_group = coalesce(st.relay_group, 'default') AND s.shard = e.shard
+      AND st.mode IS DISTINCT FROM 'COMPETING'
 LEFT JOIN outbox_relay r
        ON r.id = CASE WHEN e.due_at > clock_timestamp() THEN coalesce(e.locked_by, s.owner) ELSE s.owner END;
 

@@ -26,6 +26,7 @@ final class MutantFile {
     private static final List<String> FILES = List.of(
             "append.txt",
             "leases.txt",
+            "competing.txt",
             "statements.txt",
             "ownership.txt",
             "quarantine.txt",

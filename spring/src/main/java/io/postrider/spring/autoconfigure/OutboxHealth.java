@@ -11,8 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +22,6 @@ record OutboxHealth(
         Backlog backlog,
         PostriderProperties.Health limits,
         @Nullable RelayLifecycle relay) {
-    /** Those that no relay has met yet go to this group. */
-    private static final String DEFAULT_GROUP = "default";
-
     /** What both versions of Spring Boot make their health of. */
     record Finding(boolean up, Map<String, Object> details) {}
 
@@ -75,16 +70,12 @@ record OutboxHealth(
                         .flatMap(each -> each.closed().stream())
                         .distinct()
                         .toList());
-        Set<String> served = alive.stream()
-                .filter(each -> each.wants().equals("SHARDS"))
-                .map(Relays.Member::group)
-                .collect(Collectors.toSet());
         // Counts need not go further than what is too many.
         long enough = Math.max(limits.maxDead(), limits.maxHeldKeys()) + 1;
-        backlog.upTo(enough).streams().forEach(each -> lookAt(each, served, problems));
+        backlog.upTo(enough).streams().forEach(each -> lookAt(each, alive, problems));
     }
 
-    private void lookAt(Backlog.Stream stream, Set<String> served, List<String> problems) {
+    private void lookAt(Backlog.Stream stream, List<Relays.Member> alive, List<String> problems) {
         if (stream.dead() > limits.maxDead()) {
             problems.add("Stream " + stream.name() + " has more than " + limits.maxDead() + " dead events.");
         }
@@ -92,7 +83,7 @@ record OutboxHealth(
             problems.add("Stream " + stream.name() + " has more than " + limits.maxHeldKeys() + " held keys.");
         }
         Duration waits = stream.oldest().orElse(Duration.ZERO);
-        if (!served.contains(stream.group().orElse(DEFAULT_GROUP)) && waits.compareTo(limits.maxCycleAge()) > 0) {
+        if (alive.stream().noneMatch(each -> each.serves(stream)) && waits.compareTo(limits.maxCycleAge()) > 0) {
             problems.add("Stream " + stream.name() + " has no relay, and its oldest event has waited for "
                     + waits.toSeconds() + " s.");
         }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.OutboxEvent;
+import io.postrider.relay.Feed;
+import io.postrider.testkit.contract.CompetingFeedContract;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+
+class CompetingFeedContractTest extends CompetingFeedContract {
+    private static final TestDatabase database = TestDatabase.migrated();
+
+    @BeforeEach
+    void clear() {
+        database.clear();
+    }
+
+    @Override
+    protected Feed feed(Duration lease) {
+        return CompetingFeed.builder(database.dataSource())
+                .streams(StreamSettings.of("stream"), StreamSettings.of("other"))
+                .lease(lease)
+                .build();
+    }
+
+    @Override
+    protected void append(OutboxEvent event) {
+        JdbcOutbox.of(database.dataSource()).transact(tx -> tx.append(event));
+    }
+}
