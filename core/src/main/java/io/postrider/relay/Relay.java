@@ -239,7 +239,8 @@ public final class Relay implements AutoCloseable {
     }
 
     private Loop newLoop(Intake intake, Runnable wake) {
-        // Not the default one: on Java 17 that is looked for by way of the calling thread, and is missing in some containers.
+        // Not the default one: on Java 17 that is looked for by way of the calling thread, and is missing in some
+        // containers.
         RandomGenerator random = new SplittableRandom();
         // Each loop polls for its own part, so that the whole process asks as often as one loop would. One that sends
         // commits asks nobody but itself.

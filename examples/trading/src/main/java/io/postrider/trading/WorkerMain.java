@@ -3,6 +3,7 @@ package io.postrider.trading;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postrider.handler.EventBus;
+import io.postrider.jdbc.CompetingFeed;
 import io.postrider.jdbc.JdbcInbox;
 import io.postrider.jdbc.JdbcOutbox;
 import io.postrider.jdbc.OrderedFeed;
@@ -57,13 +58,26 @@ final class WorkerMain {
     }
 
     private static Feed feed(Role role, DataSource database, String kafka) {
-        if (role == Role.RELAY || kafka.equals(NO_KAFKA)) {
-            OrderedFeed.Builder feed = OrderedFeed.builder(database).lease(Duration.ofSeconds(2));
-            if (role != Role.RELAY) {
-                feed.group(role.group());
-                role.streams().forEach(stream -> feed.streams(StreamSettings.of(stream)));
-            }
-            return feed.build();
+        Duration lease = Duration.ofSeconds(2);
+        StreamSettings[] streams =
+                role.streams().stream().map(StreamSettings::of).toArray(StreamSettings[]::new);
+        if (role == Role.RELAY) {
+            return OrderedFeed.builder(database).lease(lease).build();
+        }
+        if (kafka.equals(NO_KAFKA) && role == Role.BACKTEST) {
+            // A backtest has nothing to do with another: whoever is free takes the next.
+            return CompetingFeed.builder(database)
+                    .group(role.group())
+                    .streams(streams)
+                    .lease(lease)
+                    .build();
+        }
+        if (kafka.equals(NO_KAFKA)) {
+            return OrderedFeed.builder(database)
+                    .group(role.group())
+                    .streams(streams)
+                    .lease(lease)
+                    .build();
         }
         KafkaFeed.Builder feed = KafkaFeed.builder(Map.of(
                         "bootstrap.servers",

@@ -28,7 +28,8 @@ class TradingTest {
                     .contains("  ✓ 0 identifiers were sent to the exchange twice")
                     .contains("  ✓ 64 orders and backtests were notified")
                     .noneMatch(line -> line.contains("✗"));
-            assertThat(trading.lines().stream().anyMatch(line -> line.matches("  [1-9][0-9]* workers were killed with -9")))
+            assertThat(trading.lines().stream()
+                            .anyMatch(line -> line.matches("  [1-9][0-9]* workers were killed with -9")))
                     .isEqualTo(how.contains("--chaos"));
             // Some were in doubt, or the way back from there was not gone.
             assertThat(trading.lines()).anyMatch(line -> line.contains("NEVER_ARRIVED"));
