@@ -7,33 +7,33 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class CompetingClaimTest {
-    /** Not a constant to the compiler, which would refuse what this is about: a reading of the ticker that runs over. */
-    private static final long LEASED_AT = Duration.ofNanos(Long.MAX_VALUE - 500).toNanos();
+    /** The ticker may wrap around. */
+    private final long leasedAt = Long.sum(Long.MAX_VALUE, -500);
 
-    private final CompetingClaim claim = new CompetingClaim(LEASED_AT, Duration.ofNanos(1000), true);
+    private final CompetingClaim claim = new CompetingClaim(leasedAt, Duration.ofNanos(1000), true);
 
     @Test
     void aSendMayStartInThreeQuartersOfTheLease() {
-        assertThat(claim.mayStart(LEASED_AT + 749)).isTrue();
-        assertThat(claim.mayStart(LEASED_AT + 750)).isFalse();
-        claim.extended(LEASED_AT + 500);
-        assertThat(claim.mayStart(LEASED_AT + 1249)).isTrue();
-        assertThat(claim.mayStart(LEASED_AT + 1250)).isFalse();
+        assertThat(claim.mayStart(leasedAt + 749)).isTrue();
+        assertThat(claim.mayStart(leasedAt + 750)).isFalse();
+        claim.extended(leasedAt + 500);
+        assertThat(claim.mayStart(leasedAt + 1249)).isTrue();
+        assertThat(claim.mayStart(leasedAt + 1250)).isFalse();
     }
 
     @Test
     void whatIsLostIsNotSent() {
         claim.lost();
-        assertThat(claim.mayStart(LEASED_AT)).isFalse();
-        assertThat(claim.wantsExtension(LEASED_AT + 600)).isFalse();
-        assertThat(claim.mayBeDue(LEASED_AT)).isTrue();
+        assertThat(claim.mayStart(leasedAt)).isFalse();
+        assertThat(claim.wantsExtension(leasedAt + 600)).isFalse();
+        assertThat(claim.mayBeDue(leasedAt)).isTrue();
     }
 
     @Test
     void anExtensionIsDueAfterHalfOfTheLeaseAndTheRowMayBeAfterAllOfIt() {
-        assertThat(claim.wantsExtension(LEASED_AT + 499)).isFalse();
-        assertThat(claim.wantsExtension(LEASED_AT + 500)).isTrue();
-        assertThat(claim.mayBeDue(LEASED_AT + 999)).isFalse();
-        assertThat(claim.mayBeDue(LEASED_AT + 1000)).isTrue();
+        assertThat(claim.wantsExtension(leasedAt + 499)).isFalse();
+        assertThat(claim.wantsExtension(leasedAt + 500)).isTrue();
+        assertThat(claim.mayBeDue(leasedAt + 999)).isFalse();
+        assertThat(claim.mayBeDue(leasedAt + 1000)).isTrue();
     }
 }

@@ -114,14 +114,14 @@ class CompetingRelayTest {
         CompetingFeed feed = feed("a", "b");
         Queue<String> a = new ConcurrentLinkedQueue<>();
         Queue<String> b = new ConcurrentLinkedQueue<>();
-        try (Relay one = started(Relay.from(feed.only("a")).to(into(a)).name("one"));
-                Relay two = started(Relay.from(feed.only("b")).to(into(b)).name("two"))) {
-            assertThat(database.column("SELECT name || wants || array_length(streams, 1) FROM outbox_relay"))
-                    .containsExactly("oneCLAIMS2");
-            append("a", "k", 3);
-            append("b", "k", 4);
-            await().atMost(PATIENCE).until(() -> one.publishedCount() == 3 && two.publishedCount() == 4);
-            one.close();
+        try (Relay two = started(Relay.from(feed.only("b")).to(into(b)).name("two"))) {
+            try (Relay one = started(Relay.from(feed.only("a")).to(into(a)).name("one"))) {
+                assertThat(database.column("SELECT name || wants || array_length(streams, 1) FROM outbox_relay"))
+                        .containsExactly("twoCLAIMS2");
+                append("a", "k", 3);
+                append("b", "k", 4);
+                await().atMost(PATIENCE).until(() -> one.publishedCount() == 3 && two.publishedCount() == 4);
+            }
             assertThat(database.number("SELECT count(*) FROM outbox_relay")).isEqualTo(1);
             append("b", "k", 1);
             await().atMost(PATIENCE).until(() -> two.publishedCount() == 5);
