@@ -185,7 +185,11 @@ public final class KafkaFeed implements Feed {
             return this;
         }
 
-        /** @throws OutboxException naming the first setting that is missing, unsafe or contradicts another */
+        /**
+         * Checks all that; brokers that are down are no error here.
+         *
+         * @throws OutboxException naming the first setting that is missing, unsafe or contradicts another
+         */
         public KafkaFeed build() {
             if (streamsByTopic.isEmpty()) {
                 throw new OutboxException("No stream was given, so nothing would be received. Call stream(..).");

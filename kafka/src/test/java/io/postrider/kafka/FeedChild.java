@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.Objects;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A consumer in a process of its own, which notes each call of its handler, and its effect in the inbox's transaction. */
@@ -53,7 +54,7 @@ final class FeedChild {
                 connection.prepareStatement("INSERT INTO " + table + " (event_id, key, number) VALUES (?, ?, ?)")) {
             statement.setObject(1, event.id());
             statement.setString(2, event.key().orElseThrow());
-            statement.setInt(3, Integer.parseInt(Topics.text(event.payload())));
+            statement.setInt(3, Integer.parseInt(Topics.text(Objects.requireNonNull(event.payload()))));
             statement.execute();
         }
     }

@@ -13,6 +13,7 @@ import io.postrider.relay.RelayListener;
 import io.postrider.relay.RelaySettings;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.testkit.KafkaServer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -75,10 +77,11 @@ class KafkaFeedTest {
 
     @Test
     void aRecordOfAnybodyElseHasAnIdThatStaysTheSame() {
-        ConsumerRecord<byte[], byte[]> foreign = new ConsumerRecord<>("orders", 3, 17, null, "x".getBytes());
+        ConsumerRecord<byte[], byte[]> foreign =
+                new ConsumerRecord<>("orders", 3, 17, null, "x".getBytes(StandardCharsets.UTF_8));
         foreign.headers()
-                .add("postrider-event-id", "no uuid".getBytes())
-                .add("postrider-occurred-at", "now".getBytes());
+                .add("postrider-event-id", "no uuid".getBytes(StandardCharsets.UTF_8))
+                .add("postrider-occurred-at", "now".getBytes(StandardCharsets.UTF_8));
         foreign.headers().add("empty", null);
         ReceivedEvents events = new ReceivedEvents(Map.of("orders", "renamed"));
         OutboxEvent event = events.of(foreign);
@@ -230,7 +233,7 @@ class KafkaFeedTest {
 
     @Test
     void aPartitionIsHandedOverWhenItsHandlersHaveEnded() throws Exception {
-        CountDownLatch running = new CountDownLatch(4);
+        CountDownLatch running = new CountDownLatch(8);
         CountDownLatch mayEnd = new CountDownLatch(1);
         AtomicInteger first = new AtomicInteger();
         AtomicInteger second = new AtomicInteger();
@@ -250,11 +253,12 @@ class KafkaFeedTest {
                     .run(event -> second.incrementAndGet())
                     .build())) {
                 await().atMost(PATIENCE).until(() -> members() == 2);
+                assertThat(one.inFlight()).isEqualTo(8);
                 mayEnd.countDown();
                 await().atMost(PATIENCE).until(() -> committed() == 8);
                 publish(numbered(80, 40));
                 await().atMost(PATIENCE).until(() -> committed() == 88);
-                assertThat(second.get()).as("it has its share").isPositive();
+                assertThat(two.publishedCount()).as("it has its share").isPositive();
             }
         }
         assertThat(first.get() + second.get()).isEqualTo(88);
@@ -316,12 +320,9 @@ class KafkaFeedTest {
 
     private int members() throws Exception {
         try (Admin admin = Admin.create(Topics.settings(kafka))) {
-            return admin.describeConsumerGroups(List.of(topic))
-                    .all()
-                    .get()
-                    .get(topic)
-                    .members()
-                    .size();
+            return admin.describeConsumerGroups(List.of(topic)).all().get().values().stream()
+                    .mapToInt(group -> group.members().size())
+                    .sum();
         }
     }
 
@@ -364,7 +365,7 @@ class KafkaFeedTest {
     }
 
     private static int number(OutboxEvent event) {
-        return Integer.parseInt(Topics.text(event.payload()));
+        return Integer.parseInt(Topics.text(Objects.requireNonNull(event.payload())));
     }
 
     private List<OutboxEvent> numbered(int count, int keys) {

@@ -30,7 +30,11 @@ public final class SpringInbox implements Inbox {
     private final DataSource dataSource;
     private final JdbcInbox rows;
 
-    /** @param rows on the same DataSource */
+    /**
+     * Creates an inbox for the transactions of this DataSource.
+     *
+     * @param rows on the same DataSource
+     */
     public SpringInbox(DataSource dataSource, JdbcInbox rows) {
         Objects.requireNonNull(dataSource, "dataSource");
         DataSource target =

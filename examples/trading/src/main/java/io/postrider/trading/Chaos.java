@@ -3,6 +3,7 @@ package io.postrider.trading;
 
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Kills a worker with kill -9 and starts it again, one after the other, until it is closed. */
 final class Chaos implements AutoCloseable {
@@ -12,7 +13,7 @@ final class Chaos implements AutoCloseable {
     private final Random random = new Random();
     private final Thread thread = new Thread(this::run, "chaos");
     private volatile boolean over;
-    private volatile int kills;
+    private final AtomicInteger kills = new AtomicInteger();
 
     private Chaos(List<WorkerProcess> workers) {
         this.workers = workers;
@@ -25,7 +26,7 @@ final class Chaos implements AutoCloseable {
     }
 
     int kills() {
-        return kills;
+        return kills.get();
     }
 
     private void run() {
@@ -34,7 +35,7 @@ final class Chaos implements AutoCloseable {
                 Thread.sleep(random.nextLong(LONGEST_PEACE_MILLIS));
                 WorkerProcess worker = workers.get(random.nextInt(workers.size()));
                 worker.kill();
-                kills++;
+                kills.incrementAndGet();
                 worker.start();
                 worker.awaitReady();
             } while (!over);
@@ -45,8 +46,12 @@ final class Chaos implements AutoCloseable {
 
     /** Returns when all that was killed runs again. */
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         over = true;
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -12,7 +12,7 @@ import java.time.Instant;
 /** What a worker says to the exchange, and how it understands the answer. Thread-safe. */
 final class ExchangeClient {
     /** After this the exchange does not take the order any more, whenever it arrives. */
-    static final Duration VALID_FOR = Duration.ofMillis(1_000);
+    static final Duration VALID_FOR = Duration.ofSeconds(1);
 
     private static final Duration PATIENCE = Duration.ofMillis(700);
 

@@ -6,21 +6,21 @@ import java.util.Locale;
 
 /** What a process does, and which streams it is fed with. */
 enum Role {
-    ORDER_EXECUTOR(Messages.TRADE_COMMANDS),
-    NOTIFICATION(Messages.TRADE_EVENTS, Messages.BACKTEST_EVENTS),
-    BACKTEST(Messages.BACKTEST_COMMANDS),
-    SYSTEM(Messages.SYSTEM_EVENTS),
+    ORDER_EXECUTOR,
+    NOTIFICATION,
+    BACKTEST,
+    SYSTEM,
     /** With Kafka only: carries all streams there. */
     RELAY;
 
-    private final List<String> streams;
-
-    Role(String... streams) {
-        this.streams = List.of(streams);
-    }
-
     List<String> streams() {
-        return streams;
+        return switch (this) {
+            case ORDER_EXECUTOR -> List.of(Messages.TRADE_COMMANDS);
+            case NOTIFICATION -> List.of(Messages.TRADE_EVENTS, Messages.BACKTEST_EVENTS);
+            case BACKTEST -> List.of(Messages.BACKTEST_COMMANDS);
+            case SYSTEM -> List.of(Messages.SYSTEM_EVENTS);
+            case RELAY -> List.of();
+        };
     }
 
     /** As the name of a group. */

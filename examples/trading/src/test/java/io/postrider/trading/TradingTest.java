@@ -7,6 +7,7 @@ import io.postrider.testkit.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,8 +52,7 @@ class TradingTest {
     @Test
     void theCommandOfAnAttemptIsReadBackAsItWas() {
         Messages.Attempt attempt = new Messages.Attempt("order-7", 3);
-        byte[] payload = attempt.place(Duration.ZERO).payload();
-        assertThat(payload).isNotNull();
+        byte[] payload = Objects.requireNonNull(attempt.place(Duration.ZERO).payload());
         assertThat(Messages.Attempt.parse(payload)).isEqualTo(attempt);
         assertThat(attempt.clientId()).isEqualTo("order-7-3");
     }
