@@ -9,11 +9,15 @@ import io.postrider.Envelope;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.handler.EventBus;
+import io.postrider.handler.Handlers;
+import io.postrider.relay.PermanentFailureException;
 import io.postrider.relay.Relay;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -90,5 +94,22 @@ class EventBusTest {
             connection.commit();
         }
         assertThat(database.number("SELECT count(*) FROM outbox_event")).isEqualTo(1);
+    }
+
+    @Test
+    void anEventThatIsNoRowCannotBeSettledInTheTransactionOfItsHandler() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        OutboxEvent event = OutboxEvent.of("orders", "Plain").text("x").build();
+        try (Handlers handlers = Handlers.builder()
+                .on("orders", "Plain")
+                .settle(SameTransaction.of(outbox).run(payload -> payload, (payload, tx) -> seen.add("ran")))
+                .build()) {
+            assertThat(handlers.publish(event).toCompletableFuture())
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(PermanentFailureException.class)
+                    .withMessageContaining("use JdbcInbox.transact(..) in the handler");
+        }
+        assertThat(seen).isEmpty();
     }
 }
