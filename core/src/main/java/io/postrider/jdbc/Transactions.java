@@ -8,6 +8,7 @@ import io.postrider.internal.Discretion;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.DestinationDownException;
+import io.postrider.relay.PermanentFailureException;
 import io.postrider.relay.PublishException;
 import io.postrider.relay.RetryableFailureException;
 import java.sql.Connection;
@@ -59,6 +60,12 @@ final class Transactions {
 
     /** Returns {@link Handled.Settled}, or whatever else the body returned or threw after it was rolled back. */
     Handled run(List<Delivery> deliveries, Context context, Body body) throws Exception {
+        if (deliveries.stream().anyMatch(each -> each.id() < 1)) {
+            throw new PermanentFailureException(
+                    "NO_ROW",
+                    "The event is no row of this outbox, so it cannot be settled in the transaction of its handler. Where"
+                            + " events come from a broker use JdbcInbox.transact(..) in the handler.");
+        }
         Connection connection = begin();
         try {
             // An interrupt does not reach a statement.

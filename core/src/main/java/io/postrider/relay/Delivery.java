@@ -19,7 +19,7 @@ public final class Delivery {
     private final Claim claim;
 
     /**
-     * @param id the row
+     * @param id the row; below 1 for what is no row of a table. Later events of a key have higher ones
      * @param revision the row's revision when it was read; a write must find the same
      * @param attempts failed attempts so far
      */

@@ -5,6 +5,7 @@ import io.postrider.OutboxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -38,7 +39,7 @@ public final class Relay implements AutoCloseable {
     private final Feed feed;
     private final Publisher publisher;
     private final RelaySettings settings;
-    private final Gates gates = new Gates(RandomGenerator.getDefault());
+    private final Gates gates = new Gates(new SplittableRandom());
     private final Told told;
     private final Slots slots;
     private State state = State.NEW;
@@ -238,7 +239,9 @@ public final class Relay implements AutoCloseable {
     }
 
     private Loop newLoop(Intake intake, Runnable wake) {
-        RandomGenerator random = RandomGenerator.getDefault();
+        // Not the default one: on Java 17 that is looked for by way of the calling thread, and is missing in some
+        // containers.
+        RandomGenerator random = new SplittableRandom();
         // Each loop polls for its own part, so that the whole process asks as often as one loop would. One that sends
         // commits asks nobody but itself.
         Duration idle = intake instanceof CommitIntake

@@ -26,6 +26,12 @@ public final class HeaderNames {
     /** On dead letters: the stream that the event belongs to. */
     public static final String STREAM = "postrider-stream";
 
+    /** On dead letters of a consumer: {@code DEAD}, or {@code UNKNOWN} if it may have had its effect. */
+    public static final String OUTCOME = "postrider-outcome";
+
+    /** On dead letters of a consumer: how often its handler was tried. */
+    public static final String ATTEMPTS = "postrider-attempts";
+
     /** In streams that skip dead events: the oldest dead event of the key. */
     public static final String GAP = "postrider-gap";
 

@@ -166,6 +166,14 @@ public final class KafkaPublisher implements Publisher {
         producers.close();
     }
 
+    static String legal(String what, String topic) {
+        if (!Records.isLegalTopic(Objects.requireNonNull(topic, what))) {
+            throw new OutboxException(what + "=" + topic + " was given, but Kafka allows only topic names of 1 to"
+                    + " 249 of a-z, A-Z, 0-9, '.', '_' and '-': rename it.");
+        }
+        return topic;
+    }
+
     @Override
     public String toString() {
         return "KafkaPublisher(" + settings.bootstrapServers() + ", " + format + ", sendTimeout "
@@ -229,14 +237,6 @@ public final class KafkaPublisher implements Publisher {
          */
         public KafkaPublisher build() {
             return new KafkaPublisher(this);
-        }
-
-        private static String legal(String what, String topic) {
-            if (!Records.isLegalTopic(Objects.requireNonNull(topic, what))) {
-                throw new OutboxException(what + "=" + topic + " was given, but Kafka allows only topic names of 1 to"
-                        + " 249 of a-z, A-Z, 0-9, '.', '_' and '-': rename it.");
-            }
-            return topic;
         }
     }
 }

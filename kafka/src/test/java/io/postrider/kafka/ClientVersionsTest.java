@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.postrider.OutboxEvent;
+import io.postrider.handler.Handled;
+import io.postrider.handler.Handlers;
 import io.postrider.relay.Publisher;
+import io.postrider.relay.Relay;
 import io.postrider.testkit.KafkaServer;
 import java.io.File;
 import java.io.IOException;
@@ -14,13 +17,16 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.utils.AppInfoParser;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,6 +100,7 @@ class ClientVersionsTest {
                 assertThat(Topics.failure(publisher.publish(large)).code()).isEqualTo("RECORD_TOO_LARGE");
             }
             refuseInARun(settings, topic);
+            receive(bootstrapServers, topic);
             var elsewhere = Map.of("bootstrap.servers", "127.0.0.1:9", "max.block.ms", "100");
             try (KafkaPublisher publisher = KafkaPublisher.create(elsewhere)) {
                 assertThat(Topics.failure(publisher.publish(Topics.event(topic, 1)))
@@ -109,6 +116,27 @@ class ClientVersionsTest {
                             .getPath())
                     .contains(AppInfoParser.getVersion());
             return AppInfoParser.getVersion();
+        }
+
+        /** Also what cannot be handled, so that a letter is written. */
+        private static void receive(String bootstrapServers, String topic) {
+            List<String> seen = new CopyOnWriteArrayList<>();
+            Handlers handlers = Handlers.builder()
+                    .otherwise()
+                    .handle((event, context) -> {
+                        seen.add(event.type());
+                        return seen.size() == 1 ? Handled.failed("BAD", "never") : Handled.done();
+                    })
+                    .build();
+            KafkaFeed feed = KafkaFeed.builder(Map.of("bootstrap.servers", bootstrapServers, "group.id", topic)).stream(
+                            topic)
+                    .deadLetterTopic(topic + ".dead")
+                    .build();
+            try (Relay relay = Relay.from(feed).to(handlers).build()) {
+                relay.start();
+                Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> relay.publishedCount() == 2);
+            }
+            assertThat(seen).hasSize(3);
         }
 
         private static void refuseInARun(Map<String, String> settings, String topic) {

@@ -5,7 +5,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.postrider.Envelope;
 import io.postrider.OutboxEvent;
+import io.postrider.handler.EventBus;
 import io.postrider.handler.Handled;
 import io.postrider.handler.Handlers;
 import io.postrider.handler.Message;
@@ -63,6 +65,29 @@ class QueueGuideTest {
         for (String snippet : snippets) {
             assertThat(source).contains(bare(snippet));
         }
+    }
+
+    private record OrderShipped(String order, String carrier) {}
+
+    @Test
+    void aBusForTheDomain() {
+        EventBus bus = EventBus.ofTransactions()
+                .maps(
+                        OrderShipped.class,
+                        shipped -> Envelope.of("OrderShipped", "{\"order\":\"" + shipped.order() + "\"}")
+                                .field("carrier", shipped.carrier())
+                                .in("orders")
+                                .aggregate("Order", shipped.order())
+                                .build());
+        bus.subscribe("orders", "OrderShipped").as(Envelope::parse).run(envelope -> mails.sent.add(envelope.payload()));
+
+        outbox.transact(tx -> bus.in(tx).publish(new OrderShipped("7", "post")));
+        Relay relay = Relay.from(OrderedFeed.of(dataSource)).to(bus.handlers()).build();
+        try (relay) {
+            relay.start();
+            await().until(() -> relay.publishedCount() == 1);
+        }
+        assertThat(mails.sent).containsExactly("{\"order\":\"7\"}");
     }
 
     @Test

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.postrider.OutboxException;
 import io.postrider.spring.EventJson;
+import java.io.IOException;
+import java.lang.reflect.Type;
 
 /** With the mapper of Jackson 2. */
 record Jackson2Json(ObjectMapper mapper) implements EventJson {
@@ -20,5 +22,10 @@ record Jackson2Json(ObjectMapper mapper) implements EventJson {
                             + ". Give the class what Jackson needs, or write the payload yourself.",
                     e);
         }
+    }
+
+    @Override
+    public Object read(byte[] json, Type type) throws IOException {
+        return mapper.readValue(json, mapper.constructType(type));
     }
 }

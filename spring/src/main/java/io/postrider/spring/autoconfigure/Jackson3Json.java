@@ -3,6 +3,7 @@ package io.postrider.spring.autoconfigure;
 
 import io.postrider.OutboxException;
 import io.postrider.spring.EventJson;
+import java.lang.reflect.Type;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -20,5 +21,10 @@ record Jackson3Json(JsonMapper mapper) implements EventJson {
                             + ". Give the class what Jackson needs, or write the payload yourself.",
                     e);
         }
+    }
+
+    @Override
+    public Object read(byte[] json, Type type) {
+        return mapper.readValue(json, mapper.constructType(type));
     }
 }

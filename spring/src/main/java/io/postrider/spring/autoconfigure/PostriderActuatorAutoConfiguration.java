@@ -43,6 +43,11 @@ public final class PostriderActuatorAutoConfiguration {
         }
 
         @Bean
+        HandlerMeters postriderHandlerMeters(MeterRegistry registry, PostriderProperties properties, StreamTags tags) {
+            return new HandlerMeters(registry, properties.metrics().prefix(), tags);
+        }
+
+        @Bean
         BacklogGauges postriderGauges(
                 Storage storage, MeterRegistry registry, PostriderProperties properties, StreamTags tags) {
             Backlog backlog = Backlog.of(storage.dataSource(), storage.tables());

@@ -2,11 +2,14 @@
 package io.postrider.spring.autoconfigure;
 
 import io.postrider.Outbox;
+import io.postrider.inbox.Inbox;
+import io.postrider.jdbc.JdbcInbox;
 import io.postrider.spring.EventContext;
 import io.postrider.spring.EventJson;
 import io.postrider.spring.EventMapping;
 import io.postrider.spring.MappedEvents;
 import io.postrider.spring.RecordingOutbox;
+import io.postrider.spring.SpringInbox;
 import io.postrider.spring.SpringOutbox;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,6 +73,19 @@ public final class PostriderAutoConfiguration {
             return new SpringOutbox(storage.dataSource(), settings, () -> headers(all));
         }
 
+        /** For transactions of its own. */
+        @Bean
+        @ConditionalOnMissingBean
+        JdbcInbox postriderInbox(Storage storage) {
+            return JdbcInbox.of(storage.dataSource()).withTables(storage.tables());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(Inbox.class)
+        SpringInbox inbox(Storage storage, JdbcInbox rows) {
+            return new SpringInbox(storage.dataSource(), rows);
+        }
+
         private static int payloadLimit(PostriderProperties properties) {
             long bytes = properties.maxPayload().toBytes();
             if (bytes < 1 || bytes > Integer.MAX_VALUE / 16) {
@@ -102,6 +118,7 @@ public final class PostriderAutoConfiguration {
     static LazyInitializationExcludeFilter postriderIsNeverLazy() {
         return (name, definition, type) -> SchemaAtStart.class.equals(type)
                 || RelayLifecycle.class.equals(type)
+                || WorkersLifecycle.class.equals(type)
                 || SmartInitializingSingleton.class.equals(type)
                 || "postriderGauges".equals(name);
     }

@@ -4,6 +4,7 @@ package io.postrider.spring.autoconfigure;
 import io.postrider.jdbc.StreamSettings.History;
 import io.postrider.jdbc.StreamSettings.OnDead;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -18,6 +19,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxPayload Largest payload of an event; the destination must take as much.
  * @param strictKeyOrder Whether transactions that append to the same key wait for each other until they have committed.
  * @param streams Settings of streams by their names; a name with dots goes in brackets.
+ * @param workers Workers of this application by their names, which are those of their groups too.
  */
 @ConfigurationProperties("postrider")
 public record PostriderProperties(
@@ -28,6 +30,7 @@ public record PostriderProperties(
         @DefaultValue Tables schema,
         @DefaultValue RelayProperties relay,
         @DefaultValue Map<String, Stream> streams,
+        @DefaultValue Map<String, Worker> workers,
         @DefaultValue Kafka kafka,
         @DefaultValue Metrics metrics,
         @DefaultValue Health health) {
@@ -104,6 +107,32 @@ public record PostriderProperties(
             @Nullable String topic,
             @Nullable OnDead onDead,
             @Nullable History history) {}
+
+    /** In which order a worker takes events. */
+    public enum WorkerMode {
+        /** Those of one key one after the other. */
+        ORDERED,
+        /** In no order: a work queue. */
+        COMPETING
+    }
+
+    /**
+     * What feeds the handlers of some streams.
+     *
+     * @param streams Streams of the worker; no other worker and no other group may have them.
+     * @param mode In which order events are taken.
+     * @param concurrency How many handlers run at once.
+     * @param timeout How long a handler may run.
+     * @param lease How long a silent worker keeps what it has taken.
+     * @param attempts Attempts of an event before it is dead.
+     */
+    public record Worker(
+            @DefaultValue List<String> streams,
+            @DefaultValue("ordered") WorkerMode mode,
+            @DefaultValue("16") int concurrency,
+            @DefaultValue("30s") Duration timeout,
+            @DefaultValue("8s") Duration lease,
+            @DefaultValue("10") int attempts) {}
 
     /** What Kafka's records look like. */
     public enum Format {

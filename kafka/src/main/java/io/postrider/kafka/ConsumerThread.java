@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.kafka;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The only one who touches a consumer: polls all the time, so that slow handlers cost it no place in its group, and commits
+ * what is finished. Handlers never run here.
+ */
+final class ConsumerThread extends Thread {
+    private static final Logger log = LoggerFactory.getLogger(ConsumerThread.class);
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+
+    private final ConsumerSettings settings;
+    private final Arrivals arrivals;
+    private final Set<String> topics;
+    private volatile Runnable look = () -> {};
+    private volatile boolean wanted = true;
+    private volatile boolean ending;
+    private volatile long polledAt = System.nanoTime();
+    private boolean failing;
+    private boolean committing;
+
+    ConsumerThread(String name, ConsumerSettings settings, Map<String, String> streamsByTopic) {
+        super("postrider-" + name);
+        this.settings = settings;
+        this.topics = Set.copyOf(streamsByTopic.keySet());
+        this.arrivals = new Arrivals(new ReceivedEvents(streamsByTopic), this::hasItsPlace, settings.mostUnfinished());
+        setDaemon(true);
+    }
+
+    Arrivals arrivals() {
+        return arrivals;
+    }
+
+    void onArrival(Runnable look) {
+        this.look = look;
+    }
+
+    void wants(boolean share) {
+        wanted = share;
+    }
+
+    /** A process that stood still for longer than its session has lost its partitions, even if it does not know yet. */
+    private boolean hasItsPlace(long nanos) {
+        return nanos - polledAt < settings.sessionTimeout().toNanos();
+    }
+
+    void end() {
+        ending = true;
+        LockSupport.unpark(this);
+    }
+
+    void awaitEnd(long deadline) {
+        boolean interrupted = false;
+        while (isAlive() && deadline - System.nanoTime() > 0) {
+            try {
+                join(50);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void run() {
+        while (!ending) {
+            try (Consumer<byte[], byte[]> consumer = settings.open()) {
+                serve(consumer);
+            } catch (RuntimeException e) {
+                abandonAll();
+                if (!failing) {
+                    failing = true;
+                    log.warn(
+                            "A Kafka consumer failed and is opened anew: {}",
+                            settings.secrets().describe(e));
+                }
+                Thread.interrupted();
+                LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE.toNanos());
+            }
+        }
+    }
+
+    private void serve(Consumer<byte[], byte[]> consumer) {
+        HandOver handOver = new HandOver(consumer);
+        boolean subscribed = false;
+        committing = false;
+        while (!ending) {
+            if (wanted != subscribed) {
+                subscribed = wanted;
+                if (wanted) {
+                    consumer.subscribe(topics, handOver);
+                } else {
+                    handOver.finish(arrivals.assigned(), settings.handOverTime());
+                    consumer.unsubscribe();
+                }
+            }
+            if (subscribed) {
+                poll(consumer);
+            } else {
+                LockSupport.parkNanos(this, POLL.toNanos());
+            }
+        }
+        // Its loop has ended before: nobody is left who would finish anything.
+        handOver.finish(arrivals.assigned(), Duration.ZERO);
+    }
+
+    private void poll(Consumer<byte[], byte[]> consumer) {
+        ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+        polledAt = System.nanoTime();
+        if (!records.isEmpty()) {
+            failing = false;
+            arrivals.add(records);
+            look.run();
+        }
+        Set<TopicPartition> full = arrivals.full();
+        full.retainAll(consumer.assignment());
+        Set<TopicPartition> again = new HashSet<>(consumer.paused());
+        again.removeAll(full);
+        consumer.resume(again);
+        consumer.pause(full);
+        commit(consumer);
+    }
+
+    private void commit(Consumer<byte[], byte[]> consumer) {
+        Map<TopicPartition, OffsetAndMetadata> offsets = arrivals.committable();
+        if (committing || offsets.isEmpty()) {
+            return;
+        }
+        committing = true;
+        // Called by this thread, within a poll. What could not be committed is committed with what comes later.
+        consumer.commitAsync(offsets, (done, failure) -> {
+            committing = false;
+            if (failure == null) {
+                arrivals.committed(done);
+            } else {
+                log.debug("Offsets were not committed; they are next time", failure);
+            }
+        });
+    }
+
+    private void abandonAll() {
+        Set<TopicPartition> all = arrivals.assigned();
+        arrivals.revoke(all);
+        arrivals.forget(all);
+    }
+
+    /** Told by the consumer, within a poll, which partitions come and go. */
+    private final class HandOver implements ConsumerRebalanceListener {
+        private final Consumer<byte[], byte[]> consumer;
+
+        HandOver(Consumer<byte[], byte[]> consumer) {
+            this.consumer = consumer;
+        }
+
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+            arrivals.assign(partitions);
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+            finish(partitions, settings.handOverTime());
+        }
+
+        @Override
+        public void onPartitionsLost(Collection<TopicPartition> partitions) {
+            arrivals.revoke(partitions);
+            arrivals.forget(partitions);
+        }
+
+        /** Lets what is under way end, commits it, and forgets the rest, which is another's. */
+        void finish(Collection<TopicPartition> partitions, Duration patience) {
+            arrivals.revoke(partitions);
+            try {
+                if (!arrivals.awaitFinished(partitions, patience)) {
+                    log.warn("Partitions go to another consumer while events of theirs are still being handled here;"
+                            + " those will be handled again");
+                }
+                Map<TopicPartition, OffsetAndMetadata> offsets = arrivals.committable();
+                offsets.keySet().retainAll(partitions);
+                if (!offsets.isEmpty()) {
+                    consumer.commitSync(offsets, settings.handOverTime());
+                }
+            } catch (InterruptedException e) {
+                throw new InterruptException(e);
+            } catch (RuntimeException e) {
+                log.warn(
+                        "Offsets could not be committed; their events will be handled again: {}",
+                        settings.secrets().describe(e));
+            } finally {
+                arrivals.forget(partitions);
+            }
+        }
+    }
+}

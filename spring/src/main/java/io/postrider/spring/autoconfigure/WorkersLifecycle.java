@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.postrider.OutboxException;
+import io.postrider.handler.Handlers;
+import io.postrider.jdbc.CompetingFeed;
+import io.postrider.jdbc.OrderedFeed;
+import io.postrider.jdbc.StreamSettings;
+import io.postrider.relay.Feed;
+import io.postrider.relay.Relay;
+import io.postrider.relay.RetryPolicy;
+import io.postrider.spring.HandlerMethods;
+import io.postrider.spring.autoconfigure.PostriderProperties.Worker;
+import io.postrider.spring.autoconfigure.PostriderProperties.WorkerMode;
+import io.postrider.spring.autoconfigure.PostriderWorkersAutoConfiguration.Surroundings;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Runs the workers while the application runs: each a relay of its own group, from its streams to the methods that handle
+ * their events.
+ */
+public final class WorkersLifecycle implements SmartLifecycle {
+    private final Storage storage;
+    private final PostriderProperties properties;
+    private final Surroundings surroundings;
+    private final List<Relay> running = new ArrayList<>();
+
+    WorkersLifecycle(Storage storage, PostriderProperties properties, Surroundings surroundings) {
+        this.storage = storage;
+        this.properties = properties;
+        this.surroundings = surroundings;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!running.isEmpty() || properties.workers().isEmpty()) {
+            return;
+        }
+        HandlerMethods methods = surroundings.methods();
+        checkStreams(methods);
+        try {
+            properties.workers().forEach((name, worker) -> {
+                Relay relay = build(name, worker, methods);
+                running.add(relay);
+                relay.start();
+            });
+        } catch (IllegalArgumentException | OutboxException e) {
+            stop();
+            throw e instanceof SetupException told
+                    ? told
+                    : new SetupException(
+                            "The workers cannot run with these settings: " + e.getMessage(),
+                            "Change the settings under postrider.workers, or the methods with @HandlesEvent.",
+                            e);
+        }
+    }
+
+    private void checkStreams(HandlerMethods methods) {
+        Set<String> without = new HashSet<>(methods.streams());
+        properties.workers().values().forEach(worker -> without.removeAll(worker.streams()));
+        if (!without.isEmpty()) {
+            throw new SetupException(
+                    "There are methods with @HandlesEvent for "
+                            + without.stream().sorted().toList()
+                            + ", and no worker has these streams, so they would never be called.",
+                    "Add the streams to postrider.workers.<name>.streams.");
+        }
+    }
+
+    private Relay build(String name, Worker worker, HandlerMethods methods) {
+        Handlers.Builder handlers = Handlers.builder()
+                .concurrency(worker.concurrency())
+                .timeout(worker.timeout())
+                .listener(surroundings.handlerListener());
+        methods.register(handlers, Set.copyOf(worker.streams()));
+        return Relay.from(feed(name, worker))
+                .to(handlers.build())
+                .retry(RetryPolicy.brisk().attempts(worker.attempts()))
+                .name(name + "-" + ProcessHandle.current().pid())
+                .listener(surroundings.relayListener())
+                .wokenBy(surroundings.bell())
+                .build();
+    }
+
+    private Feed feed(String name, Worker worker) {
+        StreamSettings[] streams =
+                worker.streams().stream().map(StreamSettings::of).toArray(StreamSettings[]::new);
+        if (worker.mode() == WorkerMode.COMPETING) {
+            return CompetingFeed.builder(storage.dataSource())
+                    .tables(storage.tables())
+                    .group(name)
+                    .streams(streams)
+                    .lease(worker.lease())
+                    .build();
+        }
+        return OrderedFeed.builder(storage.dataSource())
+                .tables(storage.tables())
+                .group(name)
+                .streams(streams)
+                .lease(worker.lease())
+                .build();
+    }
+
+    @Override
+    public synchronized void stop() {
+        running.forEach(Relay::close);
+        running.clear();
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return !running.isEmpty();
+    }
+
+    /** With the relay: after everything that is needed by handlers has started, before it stops. */
+    @Override
+    public int getPhase() {
+        return 0;
+    }
+}
