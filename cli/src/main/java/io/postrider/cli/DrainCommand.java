@@ -5,6 +5,7 @@ import io.postrider.jdbc.OrderedFeed;
 import io.postrider.kafka.KafkaPublisher;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.Relays;
+import io.postrider.ops.Streams;
 import io.postrider.relay.DrainResult;
 import io.postrider.relay.Relay;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
@@ -37,8 +39,14 @@ final class DrainCommand implements Callable<Integer> {
     @Option(names = "--producer-config", paramLabel = "FILE", description = "Properties of Kafka's producer.")
     private @Nullable Path producerConfig;
 
-    @Option(names = "--group", paramLabel = "NAME", description = "The relays' group; default: default.")
-    private String group = "default";
+    @Option(names = "--stream", paramLabel = "NAME", description = "This stream alone.")
+    private @Nullable String stream;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "The streams of this group of relays; default: that of --stream, else default.")
+    private @Nullable String group;
 
     @Option(names = "--max", paramLabel = "N", description = "Deliver at most about so many.")
     private long max = Long.MAX_VALUE;
@@ -56,17 +64,39 @@ final class DrainCommand implements Callable<Integer> {
             throw new Refusal(Exit.USAGE, "--max and --deadline must be 1 or more.");
         }
         DataSource source = console.access().dataSource();
-        Relay relay = Relay.from(OrderedFeed.builder(source)
-                        .tables(console.access().tables())
-                        .group(group)
-                        .build())
+        String itsGroup = group(source);
+        OrderedFeed.Builder feed =
+                OrderedFeed.builder(source).tables(console.access().tables()).group(itsGroup);
+        if (stream != null) {
+            feed.onlyStream(stream);
+        }
+        Relay relay = Relay.from(feed.build())
                 .to(KafkaPublisher.create(producer()))
                 .name("drain-" + ProcessHandle.current().pid())
                 .build();
         DrainResult result = relay.drain(max, Duration.ofSeconds(deadline));
         console.say("%d delivered, %d to be tried again, %d dead."
                 .formatted(result.published(), result.retrying(), result.dead()));
-        return left(source);
+        return left(source, itsGroup);
+    }
+
+    private String group(DataSource source) {
+        Optional<Streams.Known> known = Streams.of(source, console.access().tables()).known().stream()
+                .filter(each -> each.name().equals(stream))
+                .findFirst();
+        if (known.isPresent() && known.get().mode().equals("COMPETING")) {
+            throw new Refusal(
+                    Exit.USAGE,
+                    "Stream " + stream + " is a competing one: its events are for handlers, not for Kafka."
+                            + " Start one of its workers.");
+        }
+        String its = known.map(Streams.Known::group).orElse(group == null ? "default" : group);
+        if (group != null && !group.equals(its)) {
+            throw new Refusal(
+                    Exit.USAGE,
+                    "Stream " + stream + " belongs to group " + its + ", not to " + group + ". Leave out --group.");
+        }
+        return its;
     }
 
     private Properties producer() throws IOException {
@@ -88,15 +118,17 @@ final class DrainCommand implements Callable<Integer> {
         return properties;
     }
 
-    private int left(DataSource source) {
+    private int left(DataSource source, String itsGroup) {
         boolean left = Backlog.of(source, console.access().tables()).upTo(1).streams().stream()
-                .filter(each -> !each.competing() && each.group().orElse(group).equals(group))
+                .filter(each ->
+                        !each.competing() && each.group().orElse(itsGroup).equals(itsGroup))
+                .filter(each -> stream == null || each.name().equals(stream))
                 .anyMatch(each -> each.pending() + each.retrying() + each.leased() > 0);
         if (!left) {
             return Exit.DONE;
         }
         boolean others = Relays.of(source, console.access().tables()).members().stream()
-                .anyMatch(each -> each.alive() && each.group().equals(group) && each.shards() > 0);
+                .anyMatch(each -> each.alive() && each.group().equals(itsGroup) && each.shards() > 0);
         console.remark(
                 others
                         ? "postrider: what is left belongs to running relays. See: postrider relays"

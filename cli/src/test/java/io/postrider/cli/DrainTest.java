@@ -19,6 +19,7 @@ class DrainTest {
     static void start() {
         kafka = KafkaServer.start();
         kafka.createTopic("orders", 1);
+        kafka.createTopic("invoices", 1);
     }
 
     @AfterAll
@@ -61,6 +62,50 @@ class DrainTest {
         Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--max", "5");
         assertThat(result.code()).isEqualTo(4);
         assertThat(result.err()).contains("belongs to running relays");
+    }
+
+    @Test
+    void oneStreamAlone() {
+        shell.event("invoices", "k1", "");
+        shell.event("orders", "k1", "");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--stream", "orders");
+        assertThat(result.err()).isEmpty();
+        assertThat(result.code()).isZero();
+        assertThat(result.out()).startsWith("1 delivered");
+        assertThat(shell.column("SELECT stream FROM outbox_event")).containsExactly("invoices");
+    }
+
+    @Test
+    void aStreamIsDrainedInItsOwnGroup() {
+        shell.execute("INSERT INTO outbox_stream (stream, relay_group) VALUES ('invoices', 'billing')");
+        shell.event("invoices", "k1", "");
+        String servers = kafka.bootstrapServers();
+        assertThat(shell.type("drain", "--bootstrap-servers", servers).out()).startsWith("0 delivered");
+        assertThat(shell.type("drain", "--bootstrap-servers", servers, "--stream", "invoices", "--group", "other")
+                        .err())
+                .contains("Stream invoices belongs to group billing, not to other.");
+        assertThat(shell.type("drain", "--bootstrap-servers", servers, "--stream", "invoices")
+                        .out())
+                .startsWith("1 delivered");
+        shell.event("invoices", "k2", "");
+        assertThat(shell.type("drain", "--bootstrap-servers", servers, "--group", "billing")
+                        .out())
+                .startsWith("1 delivered");
+    }
+
+    @Test
+    void aGroupWithoutStreamsIsRefused() {
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--group", "nobody");
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.err()).contains("Relay group 'nobody' has no streams");
+    }
+
+    @Test
+    void aCompetingStreamIsNotForKafka() {
+        shell.execute("INSERT INTO outbox_stream (stream, relay_group, mode) VALUES ('jobs', 'default', 'COMPETING')");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--stream", "jobs");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains("Stream jobs is a competing one");
     }
 
     @Test

@@ -22,6 +22,7 @@ public final class Sql {
     public final String verdict;
     public final String register;
     public final String declare;
+    public final String streamsOfGroup;
     public final String mark;
     public final String calm;
 
@@ -37,6 +38,7 @@ public final class Sql {
         verdict = with(tables, VERDICT);
         register = with(tables, REGISTER);
         declare = with(tables, DECLARE);
+        streamsOfGroup = with(tables, STREAMS_OF_GROUP);
         mark = with(tables, MARK);
         calm = with(tables, CALM);
     }
@@ -338,6 +340,8 @@ public final class Sql {
                                THEN excluded.history ELSE st.history END
             RETURNING st.relay_group, st.mode
             """;
+
+    private static final String STREAMS_OF_GROUP = "SELECT st.stream FROM {stream} st WHERE st.relay_group = ? LIMIT 1";
 
     /**
      * Notes which event is about to be sent, in the place of the one before: a relay has one mark in all its shards. The

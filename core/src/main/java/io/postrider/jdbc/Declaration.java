@@ -43,4 +43,21 @@ record Declaration(Session session, Sql sql, String group, Mode mode) {
                     + " as well. Relay it by one kind of feed, or change its row in the table of streams.");
         }
     }
+
+    /** @throws OutboxException if the group has no stream at all */
+    void requireAny() {
+        boolean any = session.run("look for streams of relay group " + group, connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.streamsOfGroup)) {
+                statement.setString(1, group);
+                try (ResultSet rows = statement.executeQuery()) {
+                    return rows.next();
+                }
+            }
+        });
+        if (!any) {
+            throw new OutboxException("Relay group '" + group
+                    + "' has no streams, so it would deliver nothing. Declare them with streams(..), or use the"
+                    + " default group, which serves every stream that no other group has.");
+        }
+    }
 }

@@ -30,11 +30,13 @@ public final class OrderedFeed implements Feed {
     private final LeaseSql leaseSql;
     private final OrderedSettings settings;
     private final Housekeeper housekeeper;
+    private final @Nullable String onlyStream;
 
     private OrderedFeed(Builder builder) {
         dataSource = builder.dataSource;
         sql = new Sql(builder.tables);
         leaseSql = new LeaseSql(builder.tables);
+        onlyStream = builder.onlyStream;
         settings = new OrderedSettings(
                 builder.group, List.copyOf(builder.streams), builder.lease, builder.statementTimeout);
         housekeeper = builder.housekeeper != null
@@ -59,6 +61,11 @@ public final class OrderedFeed implements Feed {
 
     @Override
     public Membership join(Joining joining) {
+        if (onlyStream != null && !joining.onePass()) {
+            throw new OutboxException("A relay of stream " + onlyStream
+                    + " alone would keep the shards of all others to itself: only a drain can be limited to one stream."
+                    + " Give the stream a relay group of its own, or call drain(..).");
+        }
         Ownership ownership = new Ownership();
         Duration patience = settings.lease().dividedBy(2);
         Session session = new Session(dataSource, patience);
@@ -72,6 +79,9 @@ public final class OrderedFeed implements Feed {
                 System::nanoTime);
         try {
             settings.streams().forEach(declaration::of);
+            if (settings.streams().isEmpty() && !settings.adoptsStreams()) {
+                declaration.requireAny();
+            }
             membership.join();
         } catch (RuntimeException e) {
             statements.close();
@@ -94,7 +104,7 @@ public final class OrderedFeed implements Feed {
                 return new OrderedIntake(
                         events(session()),
                         ownership,
-                        new OrderedIntake.Part(loop, joining.loops(), joining.onePass()),
+                        new OrderedIntake.Part(loop, joining.loops(), joining.onePass(), onlyStream),
                         System::nanoTime);
             }
 
@@ -126,6 +136,7 @@ public final class OrderedFeed implements Feed {
         private Duration statementTimeout = Duration.ofSeconds(10);
         private Duration keepHistory = Duration.ofDays(7);
         private @Nullable Housekeeper housekeeper;
+        private @Nullable String onlyStream;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -136,7 +147,10 @@ public final class OrderedFeed implements Feed {
             return this;
         }
 
-        /** Relays of one group share its streams. Streams that are nowhere declared belong to the default group. */
+        /**
+         * Relays of one group share its streams. Streams that are nowhere declared belong to the default group; of another
+         * one at least one stream must be declared, here or before.
+         */
         public Builder group(String group) {
             this.group = Objects.requireNonNull(group, "group");
             return this;
@@ -178,12 +192,13 @@ public final class OrderedFeed implements Feed {
             return this;
         }
 
+        /** A {@linkplain io.postrider.relay.Relay#drain drain} takes this stream alone. Relays that go on refuse it. */
+        public Builder onlyStream(String stream) {
+            this.onlyStream = Objects.requireNonNull(stream, "stream");
+            return this;
+        }
+
         public OrderedFeed build() {
-            if (!group.equals(OrderedSettings.DEFAULT_GROUP) && streams.isEmpty()) {
-                throw new OutboxException("Relay group '" + group
-                        + "' has no streams, so it would deliver nothing. Declare them with streams(..), or use the"
-                        + " default group, which serves every stream that no other group has.");
-            }
             return new OrderedFeed(this);
         }
     }

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One loop's part of the shards. Taking a row writes nothing: to own its shard is enough.
@@ -49,8 +50,10 @@ final class OrderedIntake implements Intake {
      * Which shards an intake serves: those whose number has the remainder {@code index} when divided by {@code count}.
      *
      * @param onePass held shards get all the time they need, since there is no second pass
+     * @param only this stream alone; {@code null}: all
      */
-    record Part(int index, int count, boolean onePass) {}
+    record Part(
+            int index, int count, boolean onePass, @Nullable String only) {}
 
     OrderedIntake(EventStore events, Ownership ownership, Part part, LongSupplier ticker) {
         this.events = events;
@@ -126,12 +129,12 @@ final class OrderedIntake implements Intake {
                             Caution.ROWS,
                             demand.bytes(),
                             demand.closed(),
-                            demand.only()));
+                            only(demand)));
                     boolean all =
                             found.deliveries().size() < Caution.ROWS && bytes(found.deliveries()) < demand.bytes();
                     return new Caution.Sight(found, all);
                 },
-                demand.only() != null);
+                only(demand) != null);
         step.suspect().ifPresent(this::took);
         return step;
     }
@@ -140,7 +143,7 @@ final class OrderedIntake implements Intake {
         // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStore.Found found = look(new EventStore.Query(
-                shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), demand.only()));
+                shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand)));
         found.deliveries().forEach(this::took);
         boolean full = found.deliveries().size() >= rows;
         boolean cutOff =
@@ -150,6 +153,10 @@ final class OrderedIntake implements Intake {
                 found.deliveries(),
                 cutOff,
                 found.dueInMicros().map(micros -> Duration.ofNanos(Math.max(0, micros) * 1000)));
+    }
+
+    private @Nullable String only(Demand demand) {
+        return demand.only() == null ? part.only() : demand.only();
     }
 
     private EventStore.Found look(EventStore.Query query) {

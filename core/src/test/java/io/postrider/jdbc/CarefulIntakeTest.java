@@ -177,7 +177,7 @@ class CarefulIntakeTest {
     }
 
     private OrderedIntake intake(int index, int count) {
-        return new OrderedIntake(table, ownership, new OrderedIntake.Part(index, count, false), () -> 0);
+        return new OrderedIntake(table, ownership, new OrderedIntake.Part(index, count, false, null), () -> 0);
     }
 
     private Taken take() {

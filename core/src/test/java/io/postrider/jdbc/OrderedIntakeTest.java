@@ -25,7 +25,7 @@ class OrderedIntakeTest {
     private Duration readTakes = Duration.ZERO;
 
     private final OrderedIntake intake =
-            new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false), () -> now);
+            new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false, null), () -> now);
 
     OrderedIntakeTest() {
         ownership.joined(1);

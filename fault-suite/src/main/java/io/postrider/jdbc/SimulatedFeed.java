@@ -29,7 +29,7 @@ public final class SimulatedFeed {
         OrderedMembership.Intakes intakes = new OrderedMembership.Intakes() {
             @Override
             public Intake of(int loop) {
-                return new OrderedIntake(events, ownership, new OrderedIntake.Part(loop, loops, false), ticker);
+                return new OrderedIntake(events, ownership, new OrderedIntake.Part(loop, loops, false, null), ticker);
             }
 
             @Override

@@ -53,7 +53,7 @@ class MembershipRaceTest {
             return new OrderedIntake(
                     new EventStatements(session, Party.SQL, settings, name, ownership),
                     ownership,
-                    new OrderedIntake.Part(0, 1, false),
+                    new OrderedIntake.Part(0, 1, false, null),
                     ticker::get);
         }
 
@@ -232,7 +232,7 @@ class MembershipRaceTest {
                         "member",
                         member.ownership),
                 member.ownership,
-                new OrderedIntake.Part(0, 1, false),
+                new OrderedIntake.Part(0, 1, false, null),
                 ticker::get);
         assertThat(intake.take(ALL).deliveries()).isEmpty();
         long sameShard = database.event("s", neighbour);

@@ -207,7 +207,7 @@ class SettleRaceTest {
         OrderedIntake intake = new OrderedIntake(
                 new EventStatements(session, Party.SQL, Party.settings("default"), "owner", owner.ownership),
                 owner.ownership,
-                new OrderedIntake.Part(0, 1, false),
+                new OrderedIntake.Part(0, 1, false, null),
                 System::nanoTime);
         Demand demand = Demand.of(10, 1000, Set.of());
         database.event("s", "k");

@@ -235,7 +235,7 @@ class SuspectRaceTest {
     }
 
     private static OrderedIntake intake(Party party) {
-        return new OrderedIntake(party.events, party.ownership, new OrderedIntake.Part(0, 1, false), () -> 0);
+        return new OrderedIntake(party.events, party.ownership, new OrderedIntake.Part(0, 1, false, null), () -> 0);
     }
 
     private static Demand all() {

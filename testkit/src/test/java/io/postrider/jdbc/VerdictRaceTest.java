@@ -313,8 +313,8 @@ class VerdictRaceTest {
     void releasingIsNoAttemptAndChangesNothing() {
         long id = database.event("s", "k");
         owner.ownership.renewed(System.nanoTime() + HOUR.toNanos());
-        OrderedIntake intake =
-                new OrderedIntake(owner.events, owner.ownership, new OrderedIntake.Part(0, 1, false), System::nanoTime);
+        OrderedIntake intake = new OrderedIntake(
+                owner.events, owner.ownership, new OrderedIntake.Part(0, 1, false, null), System::nanoTime);
         Demand demand = Demand.of(10, 1000, Set.of());
         List<Delivery> taken = intake.take(demand).deliveries();
         assertThat(Party.ids(taken)).containsExactly(id);
