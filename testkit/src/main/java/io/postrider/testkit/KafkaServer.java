@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,8 +103,10 @@ public final class KafkaServer implements AutoCloseable {
                 AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
                 (int) ADMIN_LIMIT.toMillis());
         try (Admin admin = Admin.create(settings)) {
-            admin.createTopics(List.of(topic)).all().get(ADMIN_LIMIT.toSeconds(), TimeUnit.SECONDS);
             long deadline = System.nanoTime() + ADMIN_LIMIT.toNanos();
+            while (!isCreated(admin, topic, deadline)) {
+                Pause.millis(100);
+            }
             while (!isLed(admin, name, partitions)) {
                 if (System.nanoTime() - deadline > 0) {
                     throw new IllegalStateException("Topic " + name + " has no leaders after " + ADMIN_LIMIT);
@@ -115,6 +118,20 @@ public final class KafkaServer implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while creating topic " + name, e);
+        }
+    }
+
+    /** A broker that was silent for a while is not given partitions until its controller has heard of it again. */
+    private static boolean isCreated(Admin admin, NewTopic topic, long deadline)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        try {
+            admin.createTopics(List.of(topic)).all().get(ADMIN_LIMIT.toSeconds(), TimeUnit.SECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof InvalidReplicationFactorException && System.nanoTime() - deadline < 0) {
+                return false;
+            }
+            throw e;
         }
     }
 
