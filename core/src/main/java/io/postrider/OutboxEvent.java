@@ -42,6 +42,9 @@ public final class OutboxEvent {
     private final @Nullable Instant notBefore;
     private final @Nullable Duration delay;
     private final @Nullable Integer maxAttempts;
+    private final @Nullable Instant expiresAt;
+    private final @Nullable Duration expiresIn;
+    private final @Nullable String dedupKey;
 
     private OutboxEvent(Builder b) {
         id = b.id == null ? TimeOrderedId.next() : b.id;
@@ -58,6 +61,9 @@ public final class OutboxEvent {
         notBefore = b.notBefore;
         delay = b.delay;
         maxAttempts = b.maxAttempts;
+        expiresAt = b.expiresAt;
+        expiresIn = b.expiresIn;
+        dedupKey = b.dedupKey;
     }
 
     /**
@@ -130,6 +136,21 @@ public final class OutboxEvent {
         return maxAttempts == null ? OptionalInt.empty() : OptionalInt.of(maxAttempts);
     }
 
+    /** Not to be delivered from this time on, on the database's clock. */
+    public Optional<Instant> expiresAt() {
+        return Optional.ofNullable(expiresAt);
+    }
+
+    /** Not to be delivered any more when this much time has passed since the append, counted by the database. */
+    public Optional<Duration> expiresIn() {
+        return Optional.ofNullable(expiresIn);
+    }
+
+    /** While an event of this stream and dedup key is neither delivered nor dead, another is not appended. */
+    public Optional<String> dedupKey() {
+        return Optional.ofNullable(dedupKey);
+    }
+
     /** The size of the payload in bytes; 0 for a tombstone. */
     public int payloadSize() {
         return payload == null ? 0 : payload.length;
@@ -157,6 +178,9 @@ public final class OutboxEvent {
         private @Nullable Instant notBefore;
         private @Nullable Duration delay;
         private @Nullable Integer maxAttempts;
+        private @Nullable Instant expiresAt;
+        private @Nullable Duration expiresIn;
+        private @Nullable String dedupKey;
 
         private Builder(String stream, String type) {
             this.stream = Objects.requireNonNull(stream, "stream");
@@ -248,6 +272,32 @@ public final class OutboxEvent {
 
         public Builder maxAttempts(int maxAttempts) {
             this.maxAttempts = maxAttempts;
+            return this;
+        }
+
+        /**
+         * Has this event not sent any more when its turn comes at this time of the database's clock or later: it is dead
+         * then ({@code EXPIRED}) and holds nobody.
+         */
+        public Builder expiresAt(Instant expiresAt) {
+            this.expiresAt = Objects.requireNonNull(expiresAt, "expiresAt");
+            this.expiresIn = null;
+            return this;
+        }
+
+        /** As {@link #expiresAt}, this long after the append, counted by the database. */
+        public Builder expiresIn(Duration expiresIn) {
+            this.expiresIn = Objects.requireNonNull(expiresIn, "expiresIn");
+            this.expiresAt = null;
+            return this;
+        }
+
+        /**
+         * Makes this append do nothing if an event with the same stream and dedup key is neither delivered nor dead yet; one
+         * that is on its way at this moment counts.
+         */
+        public Builder dedupKey(String dedupKey) {
+            this.dedupKey = Objects.requireNonNull(dedupKey, "dedupKey");
             return this;
         }
 

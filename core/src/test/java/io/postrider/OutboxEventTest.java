@@ -154,6 +154,21 @@ class OutboxEventTest {
     }
 
     @Test
+    void expiresAtAndExpiresInReplaceEachOther() {
+        Instant time = Instant.now().plusSeconds(60);
+        Duration hour = Duration.ofHours(1);
+        OutboxEvent in =
+                OutboxEvent.of("s", "T").expiresAt(time).expiresIn(hour).build();
+        assertThat(in.expiresIn()).contains(hour);
+        assertThat(in.expiresAt()).isEmpty();
+        OutboxEvent at =
+                OutboxEvent.of("s", "T").expiresIn(hour).expiresAt(time).build();
+        assertThat(at.expiresAt()).contains(time);
+        assertThat(at.expiresIn()).isEmpty();
+        assertThat(at.dedupKey()).isEmpty();
+    }
+
+    @Test
     void maxAttemptsIsEmptyUnlessGiven() {
         assertThat(OutboxEvent.of("s", "T").build().maxAttempts()).isEmpty();
         assertThat(OutboxEvent.of("s", "T").maxAttempts(1).build().maxAttempts())

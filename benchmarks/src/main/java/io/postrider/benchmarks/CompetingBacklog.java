@@ -38,6 +38,6 @@ record CompetingBacklog(Rig rig, String name, int loops, int notDue) implements 
         CompetingFeed feed = CompetingFeed.builder(rig.dataSource())
                 .streams(StreamSettings.of(Rig.TOPIC).withHistory(StreamSettings.History.OFF))
                 .build();
-        return OrderedBacklog.drain(Relay.from(feed), loops, events);
+        return OrderedBacklog.drain(Relay.from(feed), OrderedBacklog.NOWHERE, loops, events);
     }
 }

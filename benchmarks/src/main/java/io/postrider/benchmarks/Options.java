@@ -46,8 +46,9 @@ final class Options {
               --backlog N       events behind the one that fails (100000)
 
             queue: a backlog is taken, answered at once, and removed
-              --events N        events per round (200000)
+              --events N        events per round (200000); a tenth where each has a transaction of its own
               --loops N         loops of the relay (2)
+              --connections N   transactions at once, of handlers and of what they are compared with (8)
 
             dashboard: how long its pages take while much is stuck
               --events N        undelivered events (1000000)
@@ -61,7 +62,7 @@ final class Options {
             "inbox", Set.of("threads", "seconds"),
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),
-            "queue", Set.of("events", "loops"),
+            "queue", Set.of("events", "loops", "connections"),
             "dashboard", Set.of("events", "delivered"));
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 

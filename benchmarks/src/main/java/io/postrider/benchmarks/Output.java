@@ -54,7 +54,7 @@ final class Output {
             rows.forEach(row -> cells.add(row.containsKey(column) ? value(row.get(column), false) : ""));
             int width = cells.stream().mapToInt(String::length).max().orElse(0);
             for (int i = 0; i < cells.size(); i++) {
-                boolean text = column.equals("scenario") || column.equals("variant");
+                boolean text = Set.of("scenario", "variant", "against").contains(column);
                 lines.get(i).append(("%" + (text ? "-" : "") + width + "s  ").formatted(cells.get(i)));
             }
         }

@@ -2,6 +2,7 @@
 package io.postrider.benchmarks;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ final class Results {
     private final String metric;
     private final List<String> references;
     private final Map<String, List<Map<String, Double>>> samples = new LinkedHashMap<>();
+    private final Map<String, String> against = new HashMap<>();
 
     /**
      * @param metric what the variants are compared by
@@ -26,6 +28,12 @@ final class Results {
         this.metric = metric;
         this.references = references;
         variants.forEach(variant -> samples.put(variant, new ArrayList<>()));
+    }
+
+    /** Compares each variant that is named with one other, and shows the least and the most of their ratios too. */
+    Results comparing(Map<String, String> pairs) {
+        against.putAll(pairs);
+        return this;
     }
 
     void add(String variant, Map<String, Double> sample) {
@@ -61,15 +69,29 @@ final class Results {
                 row.put("ratio_to_" + reference.replace('-', '_'), ratio(main, values(others, metric)));
             }
         }
+        String other = against.getOrDefault(variant, variant);
+        List<Map<String, Double>> others = samples.getOrDefault(other, List.of());
+        if (!other.equals(variant) && others.size() == rounds.size()) {
+            List<Double> ratios = ratios(main, values(others, metric));
+            row.put("against", other);
+            row.put("ratio", Numbers.rounded(Numbers.median(ratios)));
+            row.put("ratio_min", Numbers.rounded(new TreeSet<>(ratios).first()));
+            row.put("ratio_max", Numbers.rounded(new TreeSet<>(ratios).last()));
+        }
         return row;
     }
 
     private static double ratio(List<Double> ours, List<Double> theirs) {
+        return Numbers.rounded(Numbers.median(ratios(ours, theirs)));
+    }
+
+    /** Round by round, since what else runs on the machine changes. */
+    private static List<Double> ratios(List<Double> ours, List<Double> theirs) {
         List<Double> ratios = new ArrayList<>();
         for (int i = 0; i < ours.size(); i++) {
             ratios.add(ours.get(i) / theirs.get(i));
         }
-        return Numbers.rounded(Numbers.median(ratios));
+        return ratios;
     }
 
     private static List<Double> values(List<Map<String, Double>> rounds, String name) {

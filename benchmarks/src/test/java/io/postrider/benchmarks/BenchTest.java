@@ -106,11 +106,30 @@ class BenchTest {
         List<Map<String, String>> rows = run("queue", "--events", "500", "--rounds", "1", "--json");
         assertThat(rows)
                 .extracting(row -> row.get("variant"))
-                .containsExactly("competing", "ordered", "row-claim", "not-due");
+                .containsExactly(
+                        "competing",
+                        "ordered",
+                        "same-transaction-batch",
+                        "same-transaction",
+                        "row-claim",
+                        "delete-commit",
+                        "inbox",
+                        "plain-insert",
+                        "not-due");
         assertThat(rows.get(0))
                 .containsEntry("scenario", "queue")
-                .containsKeys("events_per_s", "min", "max", "wal_bytes_per_event", "ratio_to_row_claim");
-        assertThat(rows.get(3)).containsKey("ratio_to_competing");
+                .containsEntry("against", "row-claim")
+                .containsKeys("events_per_s", "min", "max", "wal_bytes_per_event", "ratio", "ratio_min", "ratio_max");
+        assertThat(rows)
+                .filteredOn(row -> row.containsKey("ratio"))
+                .extracting(row -> row.get("variant") + " " + row.get("against"))
+                .containsExactly(
+                        "competing row-claim",
+                        "ordered row-claim",
+                        "same-transaction-batch competing",
+                        "same-transaction delete-commit",
+                        "inbox plain-insert",
+                        "not-due competing");
     }
 
     @Test

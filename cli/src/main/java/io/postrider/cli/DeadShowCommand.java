@@ -5,13 +5,16 @@ import io.postrider.internal.Json;
 import io.postrider.ops.DeadLetter;
 import io.postrider.ops.DeadLetterQuery;
 import io.postrider.ops.DeadLetters;
+import io.postrider.ops.Undelivered;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -50,12 +53,23 @@ final class DeadShowCommand implements Callable<Integer> {
             Files.write(file, content.payload());
         }
         List<DeadLetters.Attempt> attempts = dead.attempts(event);
+        Terms terms = terms();
         if (format.json()) {
-            console.out().println(Json.of(fields(letter, content, attempts)));
+            console.out().println(Json.of(fields(letter, terms, content, attempts)));
         } else {
-            print(letter, content, attempts);
+            print(letter, terms, content, attempts);
         }
         return Exit.DONE;
+    }
+
+    /** What its writer has asked for beside its delivery. */
+    private record Terms(Optional<Instant> expiresAt, Optional<String> dedupKey) {}
+
+    private Terms terms() {
+        return Undelivered.of(console.access().dataSource(), console.access().tables())
+                .find(event)
+                .map(found -> new Terms(found.expiresAt(), found.dedupKey()))
+                .orElseGet(() -> new Terms(Optional.empty(), Optional.empty()));
     }
 
     static DeadLetter find(DeadLetters dead, UUID event) {
@@ -75,7 +89,8 @@ final class DeadShowCommand implements Callable<Integer> {
                         "Event " + letter.eventId() + " was changed by somebody else just now. Look again."));
     }
 
-    private void print(DeadLetter letter, DeadLetters.Content content, List<DeadLetters.Attempt> attempts) {
+    private void print(
+            DeadLetter letter, Terms terms, DeadLetters.Content content, List<DeadLetters.Attempt> attempts) {
         line("event", letter.eventId());
         line("stream", letter.stream());
         line("key", letter.key());
@@ -87,6 +102,8 @@ final class DeadShowCommand implements Callable<Integer> {
                         .map(type -> type + " " + letter.aggregateId().orElse("")));
         line("created", letter.createdAt());
         line("last attempt", letter.lastAttemptAt());
+        terms.expiresAt().ifPresent(at -> line("expires", at));
+        terms.dedupKey().ifPresent(key -> line("dedup key", key));
         line("error", letter.errorCode() + ": " + letter.errorMessage());
         line("content type", content.contentType());
         content.headers().forEach((name, value) -> line("header", name + " = " + value));
@@ -111,8 +128,10 @@ final class DeadShowCommand implements Callable<Integer> {
     }
 
     private static Map<String, @Nullable Object> fields(
-            DeadLetter letter, DeadLetters.Content content, List<DeadLetters.Attempt> attempts) {
+            DeadLetter letter, Terms terms, DeadLetters.Content content, List<DeadLetters.Attempt> attempts) {
         Map<String, @Nullable Object> fields = DeadListCommand.table().fields(letter);
+        fields.put("expiresAt", terms.expiresAt());
+        fields.put("dedupKey", terms.dedupKey());
         fields.put("contentType", content.contentType());
         fields.put("headers", content.headers());
         byte[] payload = content.payload();

@@ -74,6 +74,8 @@ final class EventsCommand implements Callable<Integer> {
                 .number("attempts", Undelivered.Event::attempts)
                 .loose("error", Undelivered.Event::errorCode)
                 .hidden("errorMessage", Undelivered.Event::errorMessage)
-                .hidden("createdAt", Undelivered.Event::createdAt);
+                .hidden("createdAt", Undelivered.Event::createdAt)
+                .hidden("expiresAt", Undelivered.Event::expiresAt)
+                .hidden("dedupKey", Undelivered.Event::dedupKey);
     }
 }

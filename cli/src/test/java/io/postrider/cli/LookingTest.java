@@ -101,15 +101,22 @@ class LookingTest {
         String event = shell.dead("orders", "k1");
         shell.execute("INSERT INTO outbox_attempt (event_row, event_id, attempted_at, relay, error_code, error_message)"
                 + " VALUES (1, '" + event + "', now(), 'relay-1', 'BUSY', 'try later')");
+        shell.execute("UPDATE outbox_event SET expires_at = '2026-03-01T10:00:00Z', dedup_key = 'nightly'");
         Result result = shell.type("dead", "show", event);
         assertThat(result.out())
+                .containsPattern("expires +2026-03-01 10:00:00Z")
+                .containsPattern("dedup key +nightly")
                 .contains("trace = t1", "{\"n\":1}", "BAD: no", "7 bytes")
                 .containsPattern("relay-1 +BUSY +try later");
         assertThat(shell.type("dead", "show", event, "--json").out())
                 .contains(
                         "\"headers\": {\"trace\": \"t1\"}",
                         "\"payload\": \"{\\\"n\\\":1}\"",
-                        "\"payloadBase64\": \"eyJ");
+                        "\"payloadBase64\": \"eyJ",
+                        "\"expiresAt\": \"2026-03-01T10:00:00Z\"",
+                        "\"dedupKey\": \"nightly\"");
+        assertThat(shell.type("events", "--id", event, "--json").out())
+                .contains("\"expiresAt\": \"2026-03-01T10:00:00Z\"", "\"dedupKey\": \"nightly\"");
     }
 
     @Test

@@ -103,7 +103,7 @@ final class Desk implements AutoCloseable {
         }
         // It may have waited here for longer than its relay was entitled to it.
         long now = System.nanoTime();
-        if (!deliveries.stream().allMatch(each -> each.claim().mayStart(now))) {
+        if (!deliveries.stream().allMatch(each -> each.mayStart(now))) {
             attempt.answer()
                     .completeExceptionally(
                             new NotSentException("TOO_LATE", "The relay is not entitled to this event any more"));

@@ -95,7 +95,8 @@ public final class CompetingSql {
             SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.unclean_count, c.stream, c.event_key,
                    c.event_type, c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text,
                    c.occurred_at, c.max_attempts, o.keeps_history, NULL::boolean AS new_stream, NULL::text AS gap,
-                   NULL::bigint AS due_in_micros, NULL::boolean AS read_only
+                   NULL::bigint AS due_in_micros, NULL::boolean AS read_only,
+                   (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros
             FROM claimed c JOIN open o ON o.stream = c.stream
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -107,17 +108,19 @@ public final class CompetingSql {
                         ORDER BY e.due_at LIMIT 1) w
                     -- Whoever got as much as it asked for asks again at once.
                     WHERE (SELECT count(*) FROM measured) < ?),
-                   current_setting('transaction_read_only')::boolean
+                   current_setting('transaction_read_only')::boolean, NULL
             """;
 
     /**
      * Only the lessee may say what becomes of a failed event. Its place is locked, though not against its own renewals: who
-     * declares it dead waits, or is seen. A dead event holds nobody.
+     * declares it dead waits, or is seen. A dead event holds nobody. What has expired was not tried: no attempt is counted,
+     * and its stream does not stop.
      */
     private static final String VERDICT = """
             WITH given AS (
-                SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[], ?::text[], ?::bigint[], ?::text[], ?::text[])
-                    AS given (id, event_id, revision, status, delay_micros, code, message)
+                SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[], ?::text[], ?::bigint[], ?::text[], ?::text[],
+                                     ?::boolean[])
+                    AS given (id, event_id, revision, status, delay_micros, code, message, expired)
             ),
             fence AS MATERIALIZED (SELECT r.id FROM {relay} r WHERE r.id = ? FOR KEY SHARE),
             locked AS MATERIALIZED (
@@ -129,22 +132,23 @@ public final class CompetingSql {
                 UPDATE {event} e
                 SET status = g.status, holds = false, locked_by = NULL, revision = e.revision + 1,
                     due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond',
-                    attempt_count = e.attempt_count + 1, last_attempt_at = clock_timestamp(),
+                    attempt_count = e.attempt_count + CASE WHEN g.expired THEN 0 ELSE 1 END,
+                    last_attempt_at = CASE WHEN g.expired THEN e.last_attempt_at ELSE clock_timestamp() END,
                     last_error_code = g.code, last_error_message = g.message, updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id CROSS JOIN fence f
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
                   AND e.status = 'WAITING' AND e.locked_by = f.id AND e.due_at > clock_timestamp()
-                RETURNING e.id, e.event_id, e.stream, e.status, g.code, g.message
+                RETURNING e.id, e.event_id, e.stream, e.status, g.code, g.message, g.expired
             ),
             remembered AS (
                 INSERT INTO {attempt} (event_row, event_id, attempted_at, relay, error_code, error_message)
-                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c
+                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c WHERE NOT c.expired
             ),
             stopped AS (
                 UPDATE {stream} st SET paused_at = clock_timestamp(), paused_by = 'postrider',
                        pause_reason = 'an event is dead, and this stream stops then'
                 WHERE st.on_dead = 'STOP_STREAM' AND st.paused_at IS NULL
-                  AND st.stream IN (SELECT c.stream FROM changed c WHERE c.status = 'DEAD')
+                  AND st.stream IN (SELECT c.stream FROM changed c WHERE c.status = 'DEAD' AND NOT c.expired)
             )
             SELECT c.id FROM changed c
             """;

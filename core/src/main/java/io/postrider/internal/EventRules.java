@@ -3,8 +3,11 @@ package io.postrider.internal;
 
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** The limits that every event keeps, checked before anything is written. */
@@ -18,6 +21,11 @@ public final class EventRules {
 
     /** Headers with this prefix are written by publishers. */
     public static final String RESERVED_PREFIX = "postrider-";
+
+    /** How far this clock and the database's may be apart before an expiry in the past is taken for a mistake. */
+    private static final Duration CLOCKS_DIFFER = Duration.ofMinutes(1);
+
+    private static final Duration LONGEST_EXPIRY = Duration.ofDays(36_525);
 
     private static final Set<String> SENSITIVE = Set.of(
             "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token");
@@ -42,6 +50,38 @@ public final class EventRules {
                     "maxAttempts is " + event.maxAttempts().getAsInt(),
                     "Give 1 or more, or leave it to the relay's retry policy.");
         }
+        event.dedupKey().ifPresent(key -> text(event, "dedup key", key, MAX_KEY_BYTES));
+        expiry(event);
+    }
+
+    /** What could never be delivered is a mistake; this clock decides no more than that. */
+    private static void expiry(OutboxEvent event) {
+        Optional<Instant> at = event.expiresAt();
+        Optional<Duration> in = event.expiresIn();
+        if (in.isPresent()
+                && (in.get().isNegative() || in.get().isZero() || in.get().compareTo(LONGEST_EXPIRY) > 0)) {
+            throw refused(event, "it expires in " + in.get(), "Give a time of more than zero and up to 100 years.");
+        }
+        if (at.isPresent() && at.get().isBefore(Instant.now().minus(CLOCKS_DIFFER))) {
+            throw refused(event, "it expired at " + at.get(), "Give a time to come, or leave the expiry out.");
+        }
+        if (at.isPresent()
+                && event.notBefore().isPresent()
+                && !at.get().isAfter(event.notBefore().get())) {
+            throw tooSoon(event, "at " + at.get(), "at " + event.notBefore().get());
+        }
+        if (in.isPresent()
+                && event.delay().isPresent()
+                && in.get().compareTo(event.delay().get()) <= 0) {
+            throw tooSoon(event, "in " + in.get(), "in " + event.delay().get());
+        }
+    }
+
+    private static OutboxException tooSoon(OutboxEvent event, String expires, String due) {
+        return refused(
+                event,
+                "it expires " + expires + " and is not due before that (" + due + ")",
+                "Let it expire later, or be due earlier.");
     }
 
     /** Throws if the payload is larger than {@code limit} bytes. */

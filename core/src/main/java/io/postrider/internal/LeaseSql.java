@@ -12,6 +12,7 @@ import io.postrider.table.TableNames;
  */
 public final class LeaseSql {
     public final String append;
+    public final String appendWithTerms;
     public final String read;
     public final String extend;
     public final String unknown;
@@ -20,7 +21,8 @@ public final class LeaseSql {
     public final String isReadOnly = "SELECT current_setting('transaction_read_only')::boolean";
 
     public LeaseSql(TableNames tables) {
-        append = with(tables, APPEND);
+        append = AppendTerms.none(with(tables, APPEND));
+        appendWithTerms = AppendTerms.given(with(tables, APPEND));
         read = with(tables, READ);
         extend = with(tables, EXTEND);
         unknown = with(tables, UNKNOWN);
@@ -42,9 +44,9 @@ public final class LeaseSql {
      */
     private static final String APPEND = """
             INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
-                                 payload, content_type, headers, occurred_at, max_attempts, due_at, status, holds, locked_by)
+                                 payload, content_type, headers, occurred_at, max_attempts, due_at, status, holds, locked_by{terms})
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?,
-                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'), ?, ?, ?)
+                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'), ?, ?, ?{values of terms})
             ON CONFLICT (event_id) DO NOTHING
             """;
 
@@ -53,11 +55,12 @@ public final class LeaseSql {
      * its way. From the first row of a key on that is not this relay's to send, or whose lease ends too soon, nothing of
      * that key may be sent. The oldest pending row that may be of a key is looked for among a hundred of its shard, and the
      * first of them is taken for one if there are more, since to walk through a backlog would cost each commit as much.
+     * What has expired is left to the owner of its shard as well, who says that it is dead.
      */
     private static final String READ = """
             WITH asked AS MATERIALIZED (
                 SELECT r.id AS me, r.relay_group, ?::bigint[] AS in_flight,
-                       clock_timestamp() + ?::bigint * interval '1 microsecond' AS ends_not_before
+                       clock_timestamp() + ?::bigint * interval '1 microsecond' AS ends_not_before, clock_timestamp() AS now
                 FROM {relay} r WHERE r.id = ? AND r.lease_until > clock_timestamp() AND NOT pg_is_in_recovery()
             ),
             given AS MATERIALIZED (
@@ -69,7 +72,8 @@ public final class LeaseSql {
                 SELECT k.*, least(
                     (SELECT min(e.id) FROM {event} e
                      WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream AND e.event_key = k.event_key
-                       AND e.id <= k.last AND (e.locked_by IS DISTINCT FROM a.me OR e.due_at < a.ends_not_before)),
+                       AND e.id <= k.last AND (e.expires_at <= a.now
+                           OR e.locked_by IS DISTINCT FROM a.me OR e.due_at < a.ends_not_before)),
                     (SELECT min(p.id) FROM (
                          SELECT o.id, o.event_key, count(*) OVER () AS looked_at FROM (
                              SELECT e.id, e.event_key FROM {event} e
@@ -97,9 +101,11 @@ public final class LeaseSql {
                        SELECT d.event_id::text FROM {event} d
                        WHERE d.status = 'DEAD' AND d.stream = e.stream AND d.event_key = e.event_key AND d.id < e.id
                        ORDER BY d.id LIMIT 1) END AS gap,
-                   (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before AS sendable,
+                   (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before
+                       AND (e.expires_at IS NULL OR e.expires_at > a.now) AS sendable,
                    st.paused_at IS NOT NULL OR a.relay_group <> coalesce(st.relay_group, 'default')
-                       OR coalesce(st.mode = 'COMPETING', false) AS barred_stream
+                       OR coalesce(st.mode = 'COMPETING', false) AS barred_stream,
+                   (extract(epoch FROM e.expires_at - a.now) * 1000000)::bigint AS expires_in_micros
             FROM asked a CROSS JOIN found f JOIN {event} e ON e.id = f.id LEFT JOIN {stream} st ON st.stream = e.stream
             ORDER BY e.id
             """;

@@ -41,13 +41,21 @@ public final class OperatorSql {
     }
 
     private static String with(TableNames tables, String template) {
-        return template.replace("{event}", tables.event())
+        return template.replace("{as new}", AS_NEW)
+                .replace("{event}", tables.event())
                 .replace("{attempt}", tables.attempt())
                 .replace("{relay}", tables.relay())
                 .replace("{shard}", tables.shard())
                 .replace("{stream}", tables.stream())
                 .replace("{audit}", tables.audit());
     }
+
+    /**
+     * Who has it delivered after all does not want it to expire once more, nor to fail because there is another with its
+     * dedup key by now.
+     */
+    private static final String AS_NEW =
+            "expires_at = CASE WHEN e.expires_at > clock_timestamp() THEN e.expires_at END, dedup_key = NULL";
 
     private static final String MATCHES = """
             AND (?::text IS NULL OR e.stream = ?) AND (?::text IS NULL OR e.event_key = ?)
@@ -111,6 +119,7 @@ public final class OperatorSql {
                 UPDATE {event} e
                 SET status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0,
                     unclean_count = 0,
+                    {as new},
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
@@ -139,6 +148,7 @@ public final class OperatorSql {
                     content_type = coalesce(g.content_type, e.content_type),
                     headers = coalesce(g.headers, e.headers),
                     status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0, unclean_count = 0,
+                    {as new},
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN before b ON b.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision

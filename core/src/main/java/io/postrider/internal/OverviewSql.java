@@ -165,7 +165,8 @@ public final class OverviewSql {
                         WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'RETRYING'
                         WHEN e.status = 'WAITING' THEN 'DELAYED' ELSE 'PENDING' END AS state,
                    e.holds, e.due_at, e.attempt_count, e.last_error_code, e.last_error_message, e.created_at,
-                   e.revision, e.aggregate_type, e.aggregate_id, e.content_type, e.max_attempts, e.last_attempt_at
+                   e.revision, e.aggregate_type, e.aggregate_id, e.content_type, e.max_attempts, e.last_attempt_at,
+                   e.expires_at, e.dedup_key
             FROM {event} e
             """;
 

@@ -13,6 +13,7 @@ import io.postrider.table.TableNames;
 public final class Sql {
     public final ShardSql shards;
     public final String append;
+    public final String appendWithTerms;
     public final String read;
     public final String freeLeases;
     public final String settle;
@@ -28,7 +29,8 @@ public final class Sql {
 
     public Sql(TableNames tables) {
         shards = new ShardSql(tables);
-        append = with(tables, APPEND);
+        append = AppendTerms.none(with(tables, APPEND));
+        appendWithTerms = AppendTerms.given(with(tables, APPEND));
         read = with(tables, READ);
         freeLeases = with(tables, FREE_LEASES);
         settle = with(tables, SETTLE);
@@ -55,9 +57,9 @@ public final class Sql {
     /** An event that is there already, by its event_id, is not inserted again. */
     private static final String APPEND = """
             INSERT INTO {event} (event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
-                                 payload, content_type, headers, occurred_at, max_attempts, due_at)
+                                 payload, content_type, headers, occurred_at, max_attempts, due_at{terms})
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?,
-                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'))
+                    coalesce(?::timestamptz, clock_timestamp() + ?::bigint * interval '1 microsecond'){values of terms})
             ON CONFLICT (event_id) DO NOTHING
             """;
 
@@ -150,7 +152,7 @@ public final class Sql {
                 FROM held h JOIN open o ON o.stream = h.stream AND o.shard = h.shard CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by
+                           e.max_attempts, e.locked_by, e.expires_at
                     FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
                       AND e.event_key = h.event_key
@@ -162,7 +164,7 @@ public final class Sql {
                     SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
                            coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by
+                           e.max_attempts, e.locked_by, e.expires_at
                     FROM {event} e CROSS JOIN asked a LEFT JOIN {stream} st ON st.stream = e.stream
                     WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at <= (SELECT now FROM asked)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
@@ -185,7 +187,7 @@ public final class Sql {
                 FROM open o CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by
+                           e.max_attempts, e.locked_by, e.expires_at
                     FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = o.shard AND e.id >= o.first
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
@@ -206,7 +208,8 @@ public final class Sql {
                        WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
                        ORDER BY d.id LIMIT 1) END AS gap,
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
-                   NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out
+                   NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
+                   (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros
             -- Never cut before the first, however large it is.
             FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
@@ -218,7 +221,7 @@ public final class Sql {
                         WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
                         ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
                     FROM due d CROSS JOIN asked a),
-                   current_setting('transaction_read_only')::boolean, NULL
+                   current_setting('transaction_read_only')::boolean, NULL, NULL
             """;
 
     /**
@@ -280,12 +283,14 @@ public final class Sql {
      * Only the owner of the shard in this epoch may say what becomes of a failed event. The fence is locked before any
      * event row, and is MATERIALIZED, so that a takeover either waits for this statement or is seen by it; tested in a
      * plain join, it would let a relay that was replaced meanwhile write.
+     *
+     * <p>What has expired was not tried: no attempt is counted, its key is not held and its stream does not stop.
      */
     private static final String VERDICT = """
             WITH given AS (
                 SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[], ?::smallint[], ?::bigint[], ?::text[],
-                                     ?::bigint[], ?::text[], ?::text[])
-                    AS given (id, event_id, revision, shard, epoch, status, delay_micros, code, message)
+                                     ?::bigint[], ?::text[], ?::text[], ?::boolean[])
+                    AS given (id, event_id, revision, shard, epoch, status, delay_micros, code, message, expired)
             ),
             fence AS MATERIALIZED (
                 SELECT s.shard, s.epoch FROM {shard} s
@@ -301,25 +306,26 @@ public final class Sql {
             changed AS (
                 UPDATE {event} e
                 SET status = g.status,
-                    holds = e.event_key IS NOT NULL AND (g.status <> 'DEAD' OR 'SKIP' IS DISTINCT FROM
+                    holds = e.event_key IS NOT NULL AND NOT g.expired AND (g.status <> 'DEAD' OR 'SKIP' IS DISTINCT FROM
                                 (SELECT st.on_dead FROM {stream} st WHERE st.stream = e.stream)),
                     revision = e.revision + 1,
                     due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond', locked_by = NULL,
-                    attempt_count = e.attempt_count + 1, last_attempt_at = clock_timestamp(),
+                    attempt_count = e.attempt_count + CASE WHEN g.expired THEN 0 ELSE 1 END,
+                    last_attempt_at = CASE WHEN g.expired THEN e.last_attempt_at ELSE clock_timestamp() END,
                     last_error_code = g.code, last_error_message = g.message, updated_at = clock_timestamp()
                 FROM given g JOIN fence f ON f.shard = g.shard AND f.epoch = g.epoch JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision
-                RETURNING e.id, e.event_id, e.stream, e.status, g.code, g.message
+                RETURNING e.id, e.event_id, e.stream, e.status, g.code, g.message, g.expired
             ),
             remembered AS (
                 INSERT INTO {attempt} (event_row, event_id, attempted_at, relay, error_code, error_message)
-                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c
+                SELECT c.id, c.event_id, clock_timestamp(), ?, c.code, c.message FROM changed c WHERE NOT c.expired
             ),
             stopped AS (
                 UPDATE {stream} st SET paused_at = clock_timestamp(), paused_by = 'postrider',
                        pause_reason = 'an event is dead, and this stream stops then'
                 WHERE st.on_dead = 'STOP_STREAM' AND st.paused_at IS NULL
-                  AND st.stream IN (SELECT c.stream FROM changed c WHERE c.status = 'DEAD')
+                  AND st.stream IN (SELECT c.stream FROM changed c WHERE c.status = 'DEAD' AND NOT c.expired)
             )
             SELECT c.id, NULL::smallint AS fenced FROM changed c
             UNION ALL

@@ -76,6 +76,7 @@ public final class UnknownSql {
             changed AS (
                 UPDATE {event} e
                 SET status = 'PENDING', holds = false, revision = e.revision + 1, attempt_count = 0, unclean_count = 0,
+                    expires_at = CASE WHEN e.expires_at > clock_timestamp() THEN e.expires_at END,
                     due_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id
                 WHERE e.id = g.id AND e.event_id = g.event_id AND e.revision = g.revision AND e.status = 'UNKNOWN'

@@ -2,6 +2,7 @@
 package io.postrider.jdbc;
 
 import io.postrider.OutboxEvent;
+import io.postrider.internal.EventMdc;
 import io.postrider.internal.EventRules;
 import io.postrider.internal.HeaderJson;
 import io.postrider.internal.LeaseSql;
@@ -14,19 +15,32 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Inserts events, with a lease where a relay of this process will send them at their commit. Thread-safe. */
 final class Appending {
+    private static final Logger log = LoggerFactory.getLogger(JdbcOutbox.class);
+
     private final TableNames tables;
     private final int maxPayload;
     private final Duration lease;
     private final Sql sql;
     private final LeaseSql leaseSql;
+
+    /**
+     * What an append wrote.
+     *
+     * @param leased whether any of them is leased
+     * @param events without those that were there already
+     */
+    record Inserted(boolean leased, List<OutboxEvent> events) {}
 
     Appending(TableNames tables, int maxPayload, Duration lease) {
         this.tables = tables;
@@ -60,15 +74,15 @@ final class Appending {
      * Inserts them in this order, in one round trip.
      *
      * @param lessees the relay that shall send an event at its commit; not asked for events that are due later
-     * @return whether any of them is leased
      */
-    boolean insert(Connection connection, Collection<OutboxEvent> events, Function<OutboxEvent, OptionalLong> lessees)
+    Inserted insert(Connection connection, Collection<OutboxEvent> events, Function<OutboxEvent, OptionalLong> lessees)
             throws SQLException {
         List<OptionalLong> asked = events.stream()
                 .map(event -> isDueLater(event) ? OptionalLong.empty() : lessees.apply(event))
                 .toList();
         boolean leases = asked.stream().anyMatch(OptionalLong::isPresent);
-        try (PreparedStatement statement = connection.prepareStatement(leases ? leaseSql.append : sql.append)) {
+        boolean terms = events.stream().anyMatch(Appending::hasTerms);
+        try (PreparedStatement statement = connection.prepareStatement(statement(leases, terms))) {
             Iterator<OptionalLong> lessee = asked.iterator();
             for (OutboxEvent event : events) {
                 bind(statement, event);
@@ -79,18 +93,52 @@ final class Appending {
                 if (leases) {
                     bindLease(statement, event, its);
                 }
+                if (terms) {
+                    bindTerms(statement, leases ? 17 : 14, event);
+                }
                 if (events.size() > 1) {
                     statement.addBatch();
                 }
             }
             if (events.size() > 1) {
                 // The driver sends a batch in one round trip.
-                statement.executeBatch();
+                return new Inserted(leases, written(events, statement.executeBatch()));
+            }
+            return new Inserted(leases, written(events, new int[] {statement.executeUpdate()}));
+        }
+    }
+
+    private String statement(boolean leases, boolean terms) {
+        return leases ? terms ? leaseSql.appendWithTerms : leaseSql.append : terms ? sql.appendWithTerms : sql.append;
+    }
+
+    /** Those that were not there already, as far as the driver says; of rewritten batches it does not. */
+    private static List<OutboxEvent> written(Collection<OutboxEvent> events, int[] counts) {
+        List<OutboxEvent> written = new ArrayList<>(events.size());
+        int next = 0;
+        for (OutboxEvent event : events) {
+            if (counts[next++] != 0) {
+                written.add(event);
             } else {
-                statement.executeUpdate();
+                logSkipped(event);
             }
         }
-        return leases;
+        return written;
+    }
+
+    private static void logSkipped(OutboxEvent event) {
+        if (log.isDebugEnabled()) {
+            try (EventMdc mdc = EventMdc.of(event, 0)) {
+                event.dedupKey().ifPresent(key -> mdc.with("dedupKey", key));
+                log.debug("Not appended: an event with its id, or with its dedup key, is not settled yet");
+            }
+        }
+    }
+
+    private static boolean hasTerms(OutboxEvent event) {
+        return event.dedupKey().isPresent()
+                || event.expiresAt().isPresent()
+                || event.expiresIn().isPresent();
     }
 
     private static boolean isDueLater(OutboxEvent event) {
@@ -130,6 +178,20 @@ final class Appending {
         } else {
             statement.setNull(16, Types.BIGINT);
         }
+    }
+
+    private static void bindTerms(PreparedStatement statement, int first, OutboxEvent event) throws SQLException {
+        if (event.expiresAt().isPresent()) {
+            setTime(statement, first, event.expiresAt().get());
+        } else {
+            statement.setNull(first, Types.TIMESTAMP_WITH_TIMEZONE);
+        }
+        if (event.expiresIn().isPresent()) {
+            statement.setLong(first + 1, event.expiresIn().get().toNanos() / 1000);
+        } else {
+            statement.setNull(first + 1, Types.BIGINT);
+        }
+        statement.setString(first + 2, event.dedupKey().orElse(null));
     }
 
     private static void setTime(PreparedStatement statement, int index, Instant time) throws SQLException {

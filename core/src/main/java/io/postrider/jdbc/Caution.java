@@ -89,17 +89,24 @@ final class Caution {
     }
 
     private Step judgeOrHandOver(Delivery suspect) {
+        if (suspect.hasExpired()) {
+            return judge(suspect, new Outcome.Expired());
+        }
         OptionalInt deaths = events.mark(suspect);
         if (deaths.isEmpty()) {
             return Step.NOTHING;
         }
         if (deaths.getAsInt() >= Suspects.LAST_DEATH) {
-            Verdict dead = new Verdict(suspect, new Outcome.Dead(KILLED_RELAY, message(deaths.getAsInt())));
-            boolean written = events.verdict(List.of(dead)).written().contains(suspect.id());
-            return new Step(Optional.empty(), written ? List.of(dead) : List.of());
+            return judge(suspect, new Outcome.Dead(KILLED_RELAY, message(deaths.getAsInt())));
         }
         ownership.suspects().handOver(this, suspect);
         return new Step(Optional.of(suspect), List.of());
+    }
+
+    private Step judge(Delivery suspect, Outcome.Failed outcome) {
+        Verdict dead = new Verdict(suspect, outcome);
+        boolean written = events.verdict(List.of(dead)).written().contains(suspect.id());
+        return new Step(Optional.empty(), written ? List.of(dead) : List.of());
     }
 
     private static String message(int deaths) {

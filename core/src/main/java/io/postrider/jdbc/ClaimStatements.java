@@ -113,7 +113,7 @@ final class ClaimStatements implements AutoCloseable {
                 CompetingClaim claim = new CompetingClaim(before, lease, rows.getBoolean(17));
                 Delivery delivery =
                         new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
-                leased.add(new Leased(delivery, rows.getInt(5), rows.getInt(6)));
+                leased.add(new Leased(Expiry.of(delivery, rows, 22, before), rows.getInt(5), rows.getInt(6)));
             }
         }
         leased.sort(Comparator.comparingLong(each -> each.delivery().id()));
@@ -154,8 +154,10 @@ final class ClaimStatements implements AutoCloseable {
                                 connection,
                                 "text",
                                 EventStatements.of(verdicts, v -> v.outcome().message())));
-                statement.setLong(8, me);
-                statement.setString(9, relay);
+                statement.setArray(
+                        8, EventStatements.array(connection, "bool", EventStatements.of(verdicts, Expiry::isExpired)));
+                statement.setLong(9, me);
+                statement.setString(10, relay);
                 return ids(statement);
             }
         });

@@ -138,13 +138,15 @@ final class CompetingIntake implements Intake {
         firstShard = (first + furthest) & (Ownership.SHARDS - 1);
     }
 
-    /** What again and again was left behind is judged instead. */
+    /** What again and again was left behind, or has expired, is judged instead. */
     private Taken handOut(ClaimStatements.Found found, boolean more) {
         List<Delivery> deliveries = new ArrayList<>();
         List<Verdict> dead = new ArrayList<>();
         for (ClaimStatements.Leased each : found.leased()) {
             if (each.runOut() >= LAST_LEASE) {
                 dead.add(new Verdict(each.delivery(), new Outcome.Dead(LEASES_RAN_OUT, message(each.runOut()))));
+            } else if (each.delivery().hasExpired()) {
+                dead.add(new Verdict(each.delivery(), new Outcome.Expired()));
             } else {
                 deliveries.add(each.delivery());
             }

@@ -56,6 +56,7 @@ final class EventStatements implements EventStore {
 
     @Override
     public Found read(Query query) {
+        long before = System.nanoTime();
         return session.run("read events", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
                 statement.setArray(1, array(connection, "int8", epochs(query.shards())));
@@ -72,7 +73,7 @@ final class EventStatements implements EventStore {
                 statement.setInt(12, query.rows());
                 statement.setLong(13, query.bytes());
                 try (ResultSet rows = statement.executeQuery()) {
-                    return found(connection, rows);
+                    return found(connection, rows, before);
                 }
             }
         });
@@ -119,9 +120,10 @@ final class EventStatements implements EventStore {
                 statement.setArray(
                         9,
                         array(connection, "text", of(verdicts, v -> v.outcome().message())));
-                statement.setString(10, settings.group());
-                statement.setLong(11, ownership.member());
-                statement.setString(12, relay);
+                statement.setArray(10, array(connection, "bool", of(verdicts, Expiry::isExpired)));
+                statement.setString(11, settings.group());
+                statement.setLong(12, ownership.member());
+                statement.setString(13, relay);
                 try (ResultSet rows = statement.executeQuery()) {
                     Set<Long> written = new HashSet<>();
                     Set<Integer> owned = new HashSet<>();
@@ -172,7 +174,7 @@ final class EventStatements implements EventStore {
         }
     }
 
-    private Found found(Connection connection, ResultSet rows) throws SQLException {
+    private Found found(Connection connection, ResultSet rows, long before) throws SQLException {
         List<Delivery> deliveries = new ArrayList<>();
         Set<Integer> owned = new HashSet<>();
         Set<Integer> holding = new HashSet<>();
@@ -191,7 +193,8 @@ final class EventStatements implements EventStore {
                 }
             } else {
                 ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
-                deliveries.add(new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim));
+                Delivery delivery = new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim);
+                deliveries.add(Expiry.of(delivery, rows, 25, before));
                 if (rows.getBoolean(24)) {
                     leasesRanOut.add(claim.shard());
                 }

@@ -186,8 +186,9 @@ public final class JdbcOutbox {
                             + " your first statement, or use JdbcOutbox.transact(..).");
                 }
                 appending.check(events);
-                leased |= appending.insert(connection, events, lessees);
-                events.forEach(event -> appended.add(new Bell.Handed(event.id(), event.payloadSize())));
+                Appending.Inserted inserted = appending.insert(connection, events, lessees);
+                leased |= inserted.leased();
+                inserted.events().forEach(event -> appended.add(new Bell.Handed(event.id(), event.payloadSize())));
             } catch (SQLException e) {
                 throw new OutboxException(
                         "The database refused event " + first.type() + " (stream " + first.stream() + ")"

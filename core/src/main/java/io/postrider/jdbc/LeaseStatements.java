@@ -89,7 +89,7 @@ final class LeaseStatements implements LeaseStore {
                     EventStatements.event(rows),
                     new LeaseClaim(startBy, rows.getBoolean(17)));
             boolean barredStream = rows.getBoolean(21);
-            (rows.getBoolean(20) && !barredStream ? sendable : barred).add(delivery);
+            (rows.getBoolean(20) && !barredStream ? sendable : barred).add(Expiry.of(delivery, rows, 22, before));
             if (barredStream) {
                 barredStreams.add(rows.getString(7));
             }

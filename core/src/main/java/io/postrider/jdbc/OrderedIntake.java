@@ -3,7 +3,9 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
+import io.postrider.relay.FeedException;
 import io.postrider.relay.Intake;
+import io.postrider.relay.Outcome;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
@@ -18,6 +20,8 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One loop's part of the shards. Taking a row writes nothing: to own its shard is enough.
@@ -26,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * costs as much as reading it, and must not slow the others down.
  */
 final class OrderedIntake implements Intake {
+    private static final Logger log = LoggerFactory.getLogger(OrderedIntake.class);
     private static final int MIN_DEPTH = 4;
     private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 20;
@@ -95,12 +100,34 @@ final class OrderedIntake implements Intake {
             due = earlier(due, rest.nextDue());
         }
         if (careful.isEmpty()) {
-            return new Taken(deliveries, more, due);
+            return new Taken(deliveries, more, due, judgeExpired(deliveries), true);
         }
         // The last, since what it judges must not be forgotten because a later read failed.
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
+        List<Verdict> judged = new ArrayList<>(step.judged());
+        judged.addAll(judgeExpired(deliveries));
         step.suspect().ifPresent(deliveries::add);
-        return new Taken(deliveries, more, earlier(due, Optional.of(LOOK_AGAIN)), step.judged(), false);
+        return new Taken(deliveries, more, earlier(due, Optional.of(LOOK_AGAIN)), judged, false);
+    }
+
+    /** Takes those out that have expired. They hold nobody, so it does not matter what of their keys is before them. */
+    private List<Verdict> judgeExpired(List<Delivery> deliveries) {
+        List<Verdict> expired = deliveries.stream()
+                .filter(Delivery::hasExpired)
+                .map(delivery -> new Verdict(delivery, new Outcome.Expired()))
+                .toList();
+        if (expired.isEmpty()) {
+            return expired;
+        }
+        deliveries.removeIf(Delivery::hasExpired);
+        try {
+            return verdict(expired);
+        } catch (FeedException e) {
+            // The others must not be forgotten; these come back and are judged then.
+            log.debug("What has expired could not be written yet", e);
+            release(expired.stream().map(Verdict::delivery).toList());
+            return List.of();
+        }
     }
 
     private static long heldPause(long took) {

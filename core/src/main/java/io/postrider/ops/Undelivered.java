@@ -56,6 +56,8 @@ public final class Undelivered {
      *
      * @param maxAttempts its own limit; empty if it is the relay's
      * @param revision what a change of it must still find
+     * @param expiresAt when it is too late to send it; empty: never
+     * @param dedupKey what no other of its stream may have meanwhile
      */
     public record Event(
             long id,
@@ -75,7 +77,9 @@ public final class Undelivered {
             Optional<String> aggregateId,
             Optional<String> contentType,
             Optional<Integer> maxAttempts,
-            Optional<Instant> lastAttemptAt) {}
+            Optional<Instant> lastAttemptAt,
+            Optional<Instant> expiresAt,
+            Optional<String> dedupKey) {}
 
     /**
      * A page of a search.
@@ -205,6 +209,8 @@ public final class Undelivered {
                 Rows.maybeText(row, 15),
                 Rows.maybeText(row, 16),
                 Optional.ofNullable(row.getObject(17, Integer.class)),
-                Rows.maybeTime(row, 18));
+                Rows.maybeTime(row, 18),
+                Rows.maybeTime(row, 19),
+                Rows.maybeText(row, 20));
     }
 }

@@ -2,6 +2,7 @@
 package io.postrider.relay;
 
 import io.postrider.OutboxEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One event on its way: the row as it was read, and the claim under which it was.
@@ -17,6 +18,13 @@ public final class Delivery {
     private final int attempts;
     private final OutboxEvent event;
     private final Claim claim;
+    private final @Nullable Expiry expiry;
+
+    /**
+     * @param isPast whether it was past when the row was read, as the feed says
+     * @param at when it is, by the ticker; never later than it is for the feed
+     */
+    private record Expiry(boolean isPast, long at) {}
 
     /**
      * @param id the row; below 1 for what is no row of a table. Later events of a key have higher ones
@@ -24,11 +32,26 @@ public final class Delivery {
      * @param attempts failed attempts so far
      */
     public Delivery(long id, int revision, int attempts, OutboxEvent event, Claim claim) {
+        this(id, revision, attempts, event, claim, null);
+    }
+
+    private Delivery(long id, int revision, int attempts, OutboxEvent event, Claim claim, @Nullable Expiry expiry) {
         this.id = id;
         this.revision = revision;
         this.attempts = attempts;
         this.event = event;
         this.claim = claim;
+        this.expiry = expiry;
+    }
+
+    /**
+     * The same of an event that expires.
+     *
+     * @param isPast whether that time was past when the row was read, by the clock of the feed
+     * @param nanos the reading of the ticker from which on no send may be started, lest it be past then
+     */
+    public Delivery expiring(boolean isPast, long nanos) {
+        return new Delivery(id, revision, attempts, event, claim, new Expiry(isPast, nanos));
     }
 
     public long id() {
@@ -49,6 +72,16 @@ public final class Delivery {
 
     public Claim claim() {
         return claim;
+    }
+
+    /** Whether it had expired when it was read: it is not to be sent. */
+    public boolean hasExpired() {
+        return expiry != null && expiry.isPast;
+    }
+
+    /** Whether a send may still be started at this reading of the ticker; if not, the row is to be read again. */
+    public boolean mayStart(long nanos) {
+        return (expiry == null || nanos - expiry.at < 0) && claim.mayStart(nanos);
     }
 
     /** What it takes of the budget of bytes in flight. */

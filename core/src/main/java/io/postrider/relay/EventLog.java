@@ -34,6 +34,8 @@ final class EventLog {
                         "Event may or may not have had its effect and waits until somebody has found out: {} {}",
                         outcome.code(),
                         outcome.message());
+            } else if (outcome instanceof Outcome.Expired) {
+                log.warn("Event is dead: {} {}", outcome.code(), outcome.message());
             } else {
                 log.error("Event is dead: {} {}", outcome.code(), outcome.message());
             }

@@ -241,7 +241,7 @@ final class Loop {
     private void send(long now) {
         while (shared.slots().take(wake)) {
             Departure next = lanes.next(now);
-            if (next != null && next.delivery().claim().mayStart(now)) {
+            if (next != null && next.delivery().mayStart(now)) {
                 courier.carry(next);
                 continue;
             }

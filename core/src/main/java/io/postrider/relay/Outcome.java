@@ -25,6 +25,22 @@ public sealed interface Outcome {
     /** Counted, and not tried again unless a person says so. */
     record Dead(String code, String message) implements Failed {}
 
+    /** Not sent and not counted, since it came to be worthless before; dead, and holds nobody. */
+    record Expired() implements Failed {
+        public static final String CODE = "EXPIRED";
+
+        @Override
+        public String code() {
+            return CODE;
+        }
+
+        @Override
+        public String message() {
+            return "Its time to expire was past when its turn came, so it was not sent. If it is still wanted, requeue it:"
+                    + " it does not expire then.";
+        }
+    }
+
     /** Counted; it may or may not have had its effect, so it is not tried again until somebody has found out. */
     record Unknown(String code, String message) implements Failed {}
 }

@@ -34,7 +34,7 @@ final class Told {
 
     void judged(Verdict verdict) {
         Delivery delivery = verdict.delivery();
-        int failed = delivery.attempts() + 1;
+        int failed = delivery.attempts() + (verdict.outcome() instanceof Outcome.Expired ? 0 : 1);
         events.judged(delivery, verdict.outcome());
         Outcome.Failed outcome = verdict.outcome();
         if (outcome instanceof Outcome.Retry retry) {

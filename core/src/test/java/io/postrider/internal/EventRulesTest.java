@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
@@ -25,6 +26,7 @@ class EventRulesTest {
     static List<Arguments> texts() {
         return List.of(
                 text("key", 512, value -> event().key(value)),
+                text("dedup key", 512, value -> event().dedupKey(value)),
                 text("aggregate type", 256, value -> event().aggregate(value, 1)),
                 text("aggregate id", 512, value -> event().aggregate("A", value).key("k")),
                 text("content type", 256, value -> event().payload(new byte[0], value)),
@@ -173,6 +175,36 @@ class EventRulesTest {
         assertThatCode(() -> event().delay(Duration.ZERO).build()).doesNotThrowAnyException();
         assertRefused(
                 event().delay(Duration.ofMillis(-1)), "delay is negative (PT-0.001S). Give a delay of zero or more.");
+    }
+
+    @Test
+    void anEventMustBeWorthSomethingForAWhile() {
+        Instant now = Instant.now();
+        assertThatCode(() -> event().expiresAt(now.minusSeconds(30)).build())
+                .as("the clocks may differ")
+                .doesNotThrowAnyException();
+        Instant past = now.minusSeconds(61);
+        assertRefused(
+                event().expiresAt(past), "it expired at " + past + ". Give a time to come, or leave the expiry out.");
+        for (Duration none : List.of(Duration.ZERO, Duration.ofMillis(-1), Duration.ofDays(36_526))) {
+            assertRefused(
+                    event().expiresIn(none),
+                    "it expires in " + none + ". Give a time of more than zero and up to 100 years.");
+        }
+    }
+
+    @Test
+    void anEventMustNotExpireBeforeItIsDue() {
+        Instant due = Instant.now().plusSeconds(60);
+        assertThatCode(() -> event().notBefore(due).expiresAt(due.plusMillis(1)).build())
+                .doesNotThrowAnyException();
+        assertRefused(
+                event().notBefore(due).expiresAt(due),
+                "it expires at " + due + " and is not due before that (at " + due
+                        + "). Let it expire later, or be due earlier.");
+        assertRefused(
+                event().delay(Duration.ofSeconds(2)).expiresIn(Duration.ofSeconds(1)),
+                "it expires in PT1S and is not due before that (in PT2S). Let it expire later, or be due earlier.");
     }
 
     @ParameterizedTest

@@ -45,6 +45,8 @@ final class EventViews {
         json.put("createdAt", event.createdAt());
         json.put("revision", event.revision());
         json.put("contentType", event.contentType());
+        json.put("expiresAt", event.expiresAt());
+        json.put("dedupKey", event.dedupKey());
         return json;
     }
 

@@ -57,9 +57,12 @@ class ApiTest {
         assertThat(waiting("event_type = 'Free'")).contains("does not answer");
         scene.execute("DELETE FROM outbox_relay");
         assertThat(waiting("event_type = 'Free'")).contains("none is running");
-        scene.execute("INSERT INTO outbox_event (stream, event_type, due_at) VALUES ('payments', 'Later',"
-                + " clock_timestamp() + interval '1 hour')");
+        scene.execute("INSERT INTO outbox_event (stream, event_type, due_at, expires_at, dedup_key) VALUES ('payments',"
+                + " 'Later', clock_timestamp() + interval '1 hour', '2200-01-01T00:00:00Z', 'nightly')");
         assertThat(waiting("event_type = 'Later'")).contains("the time that its writer gave");
+        Map<?, ?> later = api.get("api/events?type=Later").first("events");
+        assertThat(later.get("expiresAt")).isEqualTo("2200-01-01T00:00:00Z");
+        assertThat(later.get("dedupKey")).isEqualTo("nightly");
     }
 
     private static String waiting(String which) {

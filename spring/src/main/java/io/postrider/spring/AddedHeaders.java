@@ -31,6 +31,9 @@ final class AddedHeaders {
         event.notBefore().ifPresent(copy::notBefore);
         event.delay().ifPresent(copy::delay);
         event.maxAttempts().ifPresent(copy::maxAttempts);
+        event.expiresAt().ifPresent(copy::expiresAt);
+        event.expiresIn().ifPresent(copy::expiresIn);
+        event.dedupKey().ifPresent(copy::dedupKey);
         return copy.build();
     }
 }

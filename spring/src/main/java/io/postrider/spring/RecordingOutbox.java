@@ -12,7 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * An outbox for tests of an application: keeps what was appended, and what of it was committed, in memory.
  *
- * <p>As the real one, it throws outside a transaction, and forgets what is rolled back, also to a savepoint. Get it
+ * <p>As the real one, it throws outside a transaction, and forgets what is rolled back, also to a savepoint. Nothing is
+ * delivered, so of each stream and dedup key it keeps the first that was committed. Get it
  * with {@link AutoConfigureRecordingOutbox}. Thread-safe.
  */
 public final class RecordingOutbox implements Outbox {
@@ -64,6 +65,13 @@ public final class RecordingOutbox implements Outbox {
         committed.clear();
     }
 
+    private boolean isTwin(OutboxEvent event) {
+        return event.dedupKey().isPresent()
+                && committed.stream()
+                        .anyMatch(other -> other.stream().equals(event.stream())
+                                && other.dedupKey().equals(event.dedupKey()));
+    }
+
     /** What one transaction wrote. */
     private final class Memory implements TransactionBuffer.Store {
         private final List<OutboxEvent> written = new ArrayList<>();
@@ -76,7 +84,7 @@ public final class RecordingOutbox implements Outbox {
         @Override
         public void committed() {
             synchronized (RecordingOutbox.this) {
-                committed.addAll(written);
+                written.stream().filter(event -> !isTwin(event)).forEach(committed::add);
             }
         }
     }

@@ -12,6 +12,7 @@ import io.micrometer.tracing.brave.bridge.BraveCurrentTraceContext;
 import io.micrometer.tracing.brave.bridge.BraveTracer;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -83,19 +84,26 @@ class EventContextTest {
                 .json("{}")
                 .header("own", "value")
                 .maxAttempts(3)
+                .expiresIn(Duration.ofHours(1))
+                .dedupKey("order-7")
                 .build();
         append(event);
+        append(OutboxEvent.of("orders", "Twin").dedupKey("order-7").build());
         assertThat(header("X-Correlation-ID")).isEqualTo("request-7");
         assertThat(header("traceparent")).isEqualTo(TRACEPARENT);
         assertThat(header("tenant")).isEqualTo("north");
         assertThat(header("own")).isEqualTo("value");
-        assertThat(app.jdbc()
-                        .queryForMap("SELECT event_id, event_key, aggregate_id, max_attempts, occurred_at,"
-                                + " convert_from(payload, 'UTF8') AS body FROM outbox_event"))
+        assertThat(
+                        app.jdbc()
+                                .queryForMap(
+                                        "SELECT event_id, event_key, aggregate_id, max_attempts, occurred_at,"
+                                                + " expires_at > clock_timestamp() + interval '50 min' AS in_time, dedup_key, convert_from(payload, 'UTF8') AS body FROM outbox_event"))
                 .containsEntry("event_id", event.id())
                 .containsEntry("event_key", null)
                 .containsEntry("aggregate_id", "7")
                 .containsEntry("max_attempts", 3)
+                .containsEntry("in_time", true)
+                .containsEntry("dedup_key", "order-7")
                 .containsEntry("body", "{}");
     }
 

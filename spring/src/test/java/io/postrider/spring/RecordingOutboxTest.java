@@ -9,6 +9,7 @@ import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.spring.autoconfigure.RelayLifecycle;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -76,6 +77,12 @@ class RecordingOutboxTest {
                 outbox.append(event("Lost"));
                 tx.setRollbackOnly();
             });
+            for (String type : List.of("First", "Twin")) {
+                app.transaction()
+                        .executeWithoutResult(tx -> outbox.append(
+                                OutboxEvent.of("jobs", type).dedupKey("nightly").build()));
+            }
+            assertThat(recorded.committed("jobs")).extracting(OutboxEvent::type).containsExactly("First");
             assertThatThrownBy(() -> outbox.append(event("Alone")))
                     .isInstanceOf(OutboxException.class)
                     .hasMessageStartingWith("No transaction is open");
@@ -83,7 +90,9 @@ class RecordingOutboxTest {
             assertThat(recorded.committed("order-events"))
                     .extracting(OutboxEvent::type)
                     .containsExactly("Kept");
-            assertThat(recorded.appended()).extracting(OutboxEvent::type).containsExactly("Kept", "Nested", "Lost");
+            assertThat(recorded.appended())
+                    .extracting(OutboxEvent::type)
+                    .containsExactly("Kept", "Nested", "Lost", "First", "Twin");
             assertThat(app.context().getBeanNamesForType(RelayLifecycle.class)).isEmpty();
             assertThat(app.jdbc().queryForObject("SELECT to_regclass('outbox_event') IS NULL", Boolean.class))
                     .isTrue();

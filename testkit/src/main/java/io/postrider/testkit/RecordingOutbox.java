@@ -17,7 +17,7 @@ import java.util.List;
  * }</pre>
  *
  * <p>It knows nothing of transactions: that an event disappears with a rollback is for a test on a real database.
- * Thread-safe.
+ * Nothing is delivered, so of each stream and dedup key it keeps the first event. Thread-safe.
  */
 public final class RecordingOutbox implements Outbox {
     private final List<OutboxEvent> events = new ArrayList<>();
@@ -27,7 +27,14 @@ public final class RecordingOutbox implements Outbox {
 
     @Override
     public synchronized void append(Collection<OutboxEvent> appended) {
-        events.addAll(List.copyOf(appended));
+        List.copyOf(appended).stream().filter(event -> !isTwin(event)).forEach(events::add);
+    }
+
+    private boolean isTwin(OutboxEvent event) {
+        return event.dedupKey().isPresent()
+                && events.stream()
+                        .anyMatch(other -> other.stream().equals(event.stream())
+                                && other.dedupKey().equals(event.dedupKey()));
     }
 
     /** All events in the order in which they were appended. */

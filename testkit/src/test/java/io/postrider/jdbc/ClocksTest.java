@@ -11,6 +11,7 @@ import io.postrider.relay.Membership;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,24 @@ class ClocksTest {
         JdbcOutbox.of(database.dataSource())
                 .transact(tx -> tx.append(event().delay(TEN_MINUTES).build()));
         assertThat(dueInSeconds(database)).isBetween(590L, 600L);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1})
+    void anExpiryIsCountedAndJudgedByTheDatabase(int hoursAhead) {
+        TestDatabase database = ahead(hoursAhead);
+        JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+        outbox.transact(tx -> tx.append(event().expiresIn(TEN_MINUTES).build()));
+        // By the clock of this process it is too late, or there is time enough; by the database's it is the other way
+        // round.
+        Instant halfAnHourOn = Instant.now().plusSeconds(hoursAhead * 1800L);
+        database.event("s", "j", "expires_at = '" + halfAnHourOn + "'");
+        Membership relay = join(database, "relay");
+        relay.tick(Party.QUIET);
+        assertThat(taken(relay)).isEqualTo(hoursAhead < 0 ? 2 : 1);
+        assertThat(database.column("SELECT status FROM outbox_event ORDER BY id"))
+                .containsExactly("PENDING", hoursAhead < 0 ? "PENDING" : "DEAD");
+        relay.leave();
     }
 
     @Test

@@ -152,6 +152,10 @@ class PlainInsertTest {
                 "headers that are a list | headers | '[]' | 23514",
                 "no headers | headers | NULL | 23502",
                 "a status that is none | status | 'SENT' | 23514",
+                "an empty dedup key | dedup_key | '' | 23514",
+                "a dedup key of 513 bytes | dedup_key | repeat('x', 513) | 23514",
+                "an expiry that is no time | expires_at | 'infinity' | 23514",
+                "an expiry before it is due | due_at, expires_at | '2200-01-02', '2200-01-01' | 23514",
                 "no attempts at all | max_attempts | 0 | 23514",
                 "a pending event that holds its key | holds | true | 23514",
                 "a row number of its own | id | 5 | 428C9"

@@ -88,6 +88,11 @@ class RolesTest {
                 List.of(event, event, event("l").delay(Duration.ofHours(1)).build())));
         assertThat(database.column("SELECT status FROM outbox_event ORDER BY id"))
                 .containsExactly("PENDING", "WAITING");
+        outbox.transact(tx -> tx.append(List.of(
+                event("m").dedupKey("d").expiresIn(Duration.ofHours(1)).build(),
+                event("n").dedupKey("d").build())));
+        assertThat(database.column("SELECT event_key FROM outbox_event WHERE dedup_key = 'd'"))
+                .containsExactly("m");
         Schema.of(as("writer")).apply(SchemaMode.VALIDATE);
     }
 
@@ -101,8 +106,8 @@ class RolesTest {
                 .publishesOnCommit(outbox.bell())
                 .build()) {
             relay.start();
-            outbox.transact(
-                    tx -> tx.append(List.of(event("k").build(), event("k").build())));
+            outbox.transact(tx -> tx.append(
+                    List.of(event("k").build(), event("k").dedupKey("d").build())));
             await().atMost(Duration.ofSeconds(20)).until(() -> relay.publishedOnCommitCount() == 2);
         }
         outbox.transact(tx ->
@@ -259,7 +264,7 @@ class RolesTest {
 
     @Test
     void anEditorChangesWhatADeadLetterSaysAndAnOperatorDoesNot() {
-        database.event("s", "k", "status = 'DEAD', holds = true, last_error_code = 'BAD'");
+        database.event("s", "k", "status = 'DEAD', holds = true, last_error_code = 'BAD', dedup_key = 'd'");
         DeadLetter found =
                 DeadLetters.of(as("editor")).find(DeadLetterQuery.all()).get(0);
         Edit edit = Edit.none().payload("y".getBytes(StandardCharsets.UTF_8));
@@ -335,6 +340,13 @@ class RolesTest {
                 "writer: INSERT INTO outbox_event (stream, event_type, revision) VALUES ('s', 'T', 7)",
                 "writer: INSERT INTO outbox_event (stream, event_type, last_error_code) VALUES ('s', 'T', 'X')",
                 "writer: INSERT INTO outbox_event (stream, event_type, created_at) VALUES ('s', 'T', now())",
+                "writer: SELECT dedup_key FROM outbox_event",
+                "writer: UPDATE outbox_event SET dedup_key = NULL",
+                "writer: INSERT INTO outbox_event (stream, event_type, dedup_key) VALUES ('s', 'T', 'd')"
+                        + " ON CONFLICT (stream, dedup_key) WHERE dedup_key IS NOT NULL AND status = 'PENDING' DO NOTHING",
+                "committer: SELECT dedup_key FROM outbox_event",
+                "relay: UPDATE outbox_event SET expires_at = NULL",
+                "relay: UPDATE outbox_event SET dedup_key = NULL",
                 "writer: UPDATE outbox_shard SET owner = NULL",
                 "writer: UPDATE outbox_stream SET paused_at = NULL",
                 "writer: SELECT outbox_history_drop(interval '0')",

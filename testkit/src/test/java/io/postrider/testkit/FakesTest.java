@@ -36,6 +36,11 @@ class FakesTest {
                 .hasMessageContaining("OrderPaid");
         outbox.clear();
         assertThat(outbox.events()).isEmpty();
+
+        OutboxEvent job = OutboxEvent.of("jobs", "T").dedupKey("nightly").build();
+        outbox.append(
+                List.of(job, OutboxEvent.of("jobs", "T").dedupKey("nightly").build()));
+        assertThat(outbox.only()).isSameAs(job);
     }
 
     @Test

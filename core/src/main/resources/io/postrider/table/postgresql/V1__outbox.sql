@@ -40,7 +40,11 @@ CREATE TABLE outbox_event (
     last_error_code    text,
     last_error_message text,
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
-    updated_at         timestamptz NOT NULL DEFAULT clock_timestamp()
+    updated_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- When its turn comes at this time or later, it is dead instead (EXPIRED). NULL: it never expires.
+    expires_at         timestamptz,
+    -- While this one is neither delivered nor dead, no other of its stream may have the same. NULL: any number may.
+    dedup_key          text
 ) WITH (
     -- A queue turns over completely: vacuum by number of rows, not by share of the table.
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
@@ -64,6 +68,12 @@ BEGIN
         WHEN pg_catalog.octet_length(NEW.event_key) NOT BETWEEN 1 AND 512
             THEN 'event_key must have 1 to 512 bytes, or be NULL for an event that is ordered with no other'
         WHEN pg_catalog.jsonb_typeof(NEW.headers) <> 'object' THEN 'headers must be a JSON object'
+        WHEN pg_catalog.octet_length(NEW.dedup_key) NOT BETWEEN 1 AND 512
+            THEN 'dedup_key must have 1 to 512 bytes, or be NULL for an event that may be there more than once'
+        WHEN NOT pg_catalog.isfinite(NEW.expires_at) THEN 'expires_at must be a time, or NULL for an event that never expires'
+        -- One that is leased is due at once; due_at says until when it is leased.
+        WHEN NEW.expires_at <= NEW.due_at AND TG_OP = 'INSERT' AND NEW.status = 'WAITING' AND NEW.locked_by IS NULL
+            THEN 'it expires before it is due (due_at), so it would never be delivered'
         WHEN NEW.max_attempts < 1 THEN 'max_attempts must be 1 or more, or NULL for what the relay says'
         WHEN NEW.status NOT IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN')
             THEN 'status must be PENDING, WAITING, DEAD or UNKNOWN'
@@ -76,8 +86,8 @@ BEGIN
     RETURN NEW;
 END $$;
 
-CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE OF event_id, stream, event_key, shard, event_type, headers, max_attempts
-    ON outbox_event FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
+CREATE TRIGGER outbox_event_check BEFORE INSERT OR UPDATE OF event_id, stream, event_key, shard, event_type, headers, max_attempts,
+    expires_at, dedup_key ON outbox_event FOR EACH ROW EXECUTE FUNCTION outbox_event_check();
 -- What relays change all the time is tested without a call of the function.
 CREATE TRIGGER outbox_event_check_state BEFORE UPDATE OF status, holds ON outbox_event FOR EACH ROW
     WHEN (NEW.status NOT IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN') OR (NEW.holds AND NEW.status = 'PENDING'))
@@ -93,6 +103,10 @@ CREATE INDEX outbox_event_due ON outbox_event (stream, due_at) WHERE status = 'W
 CREATE INDEX outbox_event_holding ON outbox_event (shard, stream, event_key, id) WHERE holds;
 -- Readers: dead letters by stream and key; take, the gap header of a stream that skips its dead.
 CREATE INDEX outbox_event_dead ON outbox_event (stream, event_key, id) WHERE status IN ('DEAD', 'UNKNOWN');
+
+-- Writer: append, of events that have one. What is dead stands in nobody's way, and comes back without its dedup key.
+CREATE UNIQUE INDEX outbox_event_dedup ON outbox_event (stream, dedup_key)
+    WHERE dedup_key IS NOT NULL AND status IN ('PENDING', 'WAITING', 'UNKNOWN');
 
 -- What became of events: delivered or discarded. One partition per UTC day, made ahead and dropped when it is old.
 CREATE TABLE outbox_history (
@@ -254,7 +268,7 @@ SELECT e.id, e.event_id, e.stream, e.event_key, e.event_type, e.aggregate_type, 
             WHEN e.status = 'WAITING' AND e.attempt_count > 0 THEN 'FAILED'
             ELSE 'PENDING' END AS status,
        e.holds, e.due_at, e.attempt_count, e.max_attempts, e.last_attempt_at,
-       e.last_error_code, e.last_error_message, e.created_at, e.updated_at, r.name AS relay
+       e.last_error_code, e.last_error_message, e.created_at, e.updated_at, r.name AS relay, e.expires_at, e.dedup_key
 FROM outbox_event e
 LEFT JOIN outbox_stream st ON st.stream = e.stream
 LEFT JOIN outbox_shard s ON s.relay_group = coalesce(st.relay_group, 'default') AND s.shard = e.shard

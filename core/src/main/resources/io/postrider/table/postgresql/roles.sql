@@ -31,15 +31,15 @@ REVOKE ALL ON outbox_event, outbox_history, outbox_history_overflow, outbox_atte
         postrider_viewer, postrider_consumer;
 
 -- Writers append, and can neither read what was appended nor change it, nor say what state it is in. due_at: when an
--- event shall be delivered later. event_id is read to find out that an event is there already.
+-- event shall be delivered later. event_id is read to find out that an event is there already; a dedup key need not be.
 GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload, content_type, headers,
-              occurred_at, max_attempts, due_at)
+              occurred_at, max_attempts, due_at, expires_at, dedup_key)
     ON outbox_event TO postrider_writer;
 GRANT SELECT (event_id) ON outbox_event TO postrider_writer;
 
 -- Committers append events that a relay of their own process publishes at the commit: they lease what they insert.
 GRANT INSERT (event_id, stream, event_key, event_type, aggregate_type, aggregate_id, payload, content_type, headers,
-              occurred_at, max_attempts, due_at, status, holds, locked_by)
+              occurred_at, max_attempts, due_at, status, holds, locked_by, expires_at, dedup_key)
     ON outbox_event TO postrider_committer;
 GRANT SELECT (event_id) ON outbox_event TO postrider_committer;
 
@@ -61,7 +61,8 @@ GRANT EXECUTE ON FUNCTION outbox_history_prepare(integer), outbox_history_drop(i
 
 -- Operators act on dead letters, unknown events and streams, and leave a trace that they cannot remove.
 GRANT SELECT, DELETE ON outbox_event TO postrider_operator;
-GRANT UPDATE (status, holds, revision, due_at, attempt_count, last_error_code, last_error_message, unclean_count, updated_at)
+GRANT UPDATE (status, holds, revision, due_at, attempt_count, last_error_code, last_error_message, unclean_count, updated_at,
+              expires_at, dedup_key)
     ON outbox_event TO postrider_operator;
 GRANT SELECT, INSERT ON outbox_history, outbox_history_overflow, outbox_audit TO postrider_operator;
 GRANT SELECT ON outbox_attempt, outbox_relay, outbox_shard, outbox_stream, outbox_status, outbox_alert, outbox_duty
@@ -84,7 +85,7 @@ GRANT SELECT ON outbox_status, outbox_attempt, outbox_relay, outbox_shard, outbo
     TO postrider_viewer;
 GRANT SELECT (id, event_id, stream, event_key, shard, event_type, aggregate_type, aggregate_id, content_type,
               occurred_at, status, holds, revision, due_at, locked_by, attempt_count, max_attempts, last_attempt_at,
-              last_error_code, last_error_message, created_at, updated_at)
+              last_error_code, last_error_message, created_at, updated_at, expires_at, dedup_key)
     ON outbox_event TO postrider_viewer;
 GRANT SELECT (ctid, id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id, content_type, occurred_at,
               attempt_count, last_error_code, last_error_message, created_at, outcome, settled_at, settled_by)

@@ -25,6 +25,7 @@ import java.util.List;
 final class MutantFile {
     private static final List<String> FILES = List.of(
             "append.txt",
+            "terms.txt",
             "leases.txt",
             "competing.txt",
             "statements.txt",

@@ -11,6 +11,7 @@ import io.postrider.relay.Feed;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
 import io.postrider.relay.Outcome;
+import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,6 +136,38 @@ public abstract sealed class FeedContract permits OrderedFeedContract, Competing
         append(event("k"));
         Member member = join("one");
         assertThat(member.judge(member.takeSome(), dead())).hasSize(1);
+        assertThat(member.take()).isEmpty();
+        assertThat(member.intake.size()).isZero();
+    }
+
+    @Test
+    final void whatHasExpiredIsDeadInsteadOfHandedOutAndHoldsNobody() {
+        OutboxEvent late = OutboxEvent.of("stream", "T")
+                .key("k")
+                .expiresIn(Duration.ofNanos(1000))
+                .build();
+        append(late);
+        OutboxEvent behind = OutboxEvent.of("stream", "T")
+                .key("k")
+                .expiresIn(Duration.ofHours(1))
+                .build();
+        append(behind);
+        Member member = join("one");
+        List<Delivery> taken = new ArrayList<>();
+        List<Verdict> judged = new ArrayList<>();
+        await().atMost(PATIENCE).until(() -> {
+            member.tick();
+            Taken some = member.intake.take(everything());
+            taken.addAll(some.deliveries());
+            judged.addAll(some.judged());
+            return !taken.isEmpty() && !judged.isEmpty();
+        });
+        assertThat(ids(taken)).containsExactly(behind.id());
+        assertThat(judged).singleElement().satisfies(verdict -> {
+            assertThat(verdict.delivery().event().id()).isEqualTo(late.id());
+            assertThat(verdict.outcome()).isEqualTo(new Outcome.Expired());
+        });
+        member.intake.settle(taken);
         assertThat(member.take()).isEmpty();
         assertThat(member.intake.size()).isZero();
     }

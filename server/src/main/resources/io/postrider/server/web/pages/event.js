@@ -29,6 +29,8 @@ function Facts({ event }) {
     ${fact('Key', event.key !== null ? html`<a href=${`#/events?stream=${encodeURIComponent(event.stream)}&key=${encodeURIComponent(event.key)}`}>${foreign(event.key)}</a>` : html`<span class="muted">none: ordered with no other</span>`)}
     ${fact('Aggregate', event.aggregateId !== null && html`${foreign(event.aggregateType)} ${foreign(event.aggregateId)}`)}
     ${fact('Appended', html`<${Time} at=${event.createdAt} />`)}
+    ${fact('Expires', event.expiresAt && html`<${Time} at=${event.expiresAt} />`)}
+    ${fact('Dedup key', foreign(event.dedupKey))}
     ${fact('Attempts', html`${count(event.attempts)}${event.maxAttempts ? ' of ' + event.maxAttempts : ''}`)}
     ${fact('Last error', event.error && html`${foreign(event.error)}`)}
     ${fact('Content type', foreign(event.contentType))}
