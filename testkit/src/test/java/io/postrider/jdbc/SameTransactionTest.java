@@ -3,7 +3,6 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.postrider.OutboxEvent;
 import io.postrider.handler.Context;
@@ -15,8 +14,6 @@ import io.postrider.relay.Delivery;
 import io.postrider.relay.DestinationDownException;
 import io.postrider.relay.NotSentException;
 import io.postrider.relay.Publisher;
-import io.postrider.relay.Relay;
-import io.postrider.relay.RetryPolicy;
 import io.postrider.relay.RetryableFailureException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -29,7 +26,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -256,53 +252,6 @@ class SameTransactionTest {
     }
 
     @Test
-    void underARelayEachEffectIsMadeOnceWhateverFailsOnTheWay() {
-        AtomicInteger calls = new AtomicInteger();
-        use(once.run(SameTransactionTest::text, (text, tx) -> {
-            book(text, tx);
-            if (calls.incrementAndGet() % 7 == 0) {
-                throw new IllegalStateException("now and then");
-            }
-        }));
-        append(300);
-        relayUntilEmpty();
-        assertThat(effects()).hasSize(300).doesNotHaveDuplicates();
-        assertThat(database.number("SELECT count(DISTINCT settled_by) FROM outbox_history"))
-                .isEqualTo(1);
-    }
-
-    @Test
-    void aBatchIsOneTransactionAndOneThatCannotBeHandledKeepsNobodyBack() {
-        handlers.close();
-        handlers = Handlers.builder()
-                .concurrency(1)
-                .otherwise()
-                .settle(once.batches(100, SameTransactionTest::text, (messages, tx) -> {
-                    for (Message<String> each : messages) {
-                        assertThat(each.event().key()).contains("k" + each.body());
-                        book(each.body(), tx);
-                        if (each.body().equals("77")) {
-                            throw new IllegalStateException("77");
-                        }
-                    }
-                }))
-                .build();
-        append(300);
-        owner.close();
-        database.execute("DELETE FROM outbox_relay");
-        try (Relay relay = relay()) {
-            relay.start();
-            await().until(() ->
-                    database.column("SELECT status FROM outbox_event").equals(List.of("DEAD")));
-        }
-        assertThat(effects()).hasSize(299).doesNotHaveDuplicates();
-        assertThat(database.number("SELECT max(n) FROM (SELECT count(*) AS n FROM effect GROUP BY transaction) t"))
-                .isGreaterThan(50);
-        assertThatThrownBy(() -> once.batches(501, SameTransactionTest::text, (texts, tx) -> {}))
-                .hasMessage("A batch has 2 to 500 events, not 501.");
-    }
-
-    @Test
     void aBatchOfWhichOneIsGoneIsRolledBack() {
         long kept = database.event("s", "k");
         long gone = database.event("s", "l");
@@ -317,30 +266,6 @@ class SameTransactionTest {
                 .isInstanceOf(NotSentException.class);
         assertThat(effects()).isEmpty();
         assertThat(owner.readIds()).containsExactly(kept);
-    }
-
-    private void append(int count) {
-        outbox.transact(tx -> {
-            for (int i = 0; i < count; i++) {
-                tx.append(OutboxEvent.of("s", "T").key("k" + i).json("" + i).build());
-            }
-        });
-    }
-
-    private void relayUntilEmpty() {
-        owner.close();
-        database.execute("DELETE FROM outbox_relay");
-        try (Relay relay = relay()) {
-            relay.start();
-            await().until(() -> database.number("SELECT count(*) FROM outbox_event") == 0);
-        }
-    }
-
-    private Relay relay() {
-        return Relay.from(OrderedFeed.of(database.dataSource()))
-                .to(handlers)
-                .retry(RetryPolicy.delays(Duration.ofMillis(10)).attempts(4))
-                .build();
     }
 
     private static Handlers handlers(SettlingHandler handler) {
