@@ -252,14 +252,8 @@ public final class Sql {
                        THEN true END
             """;
 
-    private static final String SETTLE_WITH_HISTORY = """
-            WITH gone AS (
-                DELETE FROM {event} e
-                WHERE e.id = ANY (?::bigint[])
-                  AND CASE WHEN (e.id, e.event_id, e.revision) IN
-                                (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[])) THEN true END
-                RETURNING e.*
-            )
+    /** Of what was settled, what its stream keeps. */
+    static final String KEPT = """
             INSERT INTO {kept in} (id, event_id, stream, event_key, event_type, aggregate_type, aggregate_id,
                 payload, payload_kept, content_type, headers, occurred_at, attempt_count, last_error_code,
                 last_error_message, created_at, outcome, settled_at, settled_by)
@@ -269,6 +263,16 @@ public final class Sql {
                    g.last_error_code, g.last_error_message, g.created_at, 'PUBLISHED', clock_timestamp(), ?
             FROM gone g LEFT JOIN {stream} st ON st.stream = g.stream
             """;
+
+    private static final String SETTLE_WITH_HISTORY = """
+            WITH gone AS (
+                DELETE FROM {event} e
+                WHERE e.id = ANY (?::bigint[])
+                  AND CASE WHEN (e.id, e.event_id, e.revision) IN
+                                (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[])) THEN true END
+                RETURNING e.*
+            )
+            """ + KEPT;
 
     /**
      * What is left of those that somebody may have settled. The lock waits for the end of a transaction whose COMMIT is still

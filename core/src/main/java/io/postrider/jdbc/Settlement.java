@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.internal.SettleOneSql;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.NotSentException;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +29,7 @@ final class Settlement {
     private static final int REMEMBERED = 1_000;
 
     private final Sql sql;
+    private final SettleOneSql one;
     private final String name;
     private volatile long overflowsUntil = System.nanoTime();
     private final Map<UUID, Integer> refused = new LinkedHashMap<>() {
@@ -38,13 +41,14 @@ final class Settlement {
         }
     };
 
-    Settlement(Sql sql, String name) {
+    Settlement(Sql sql, SettleOneSql one, String name) {
         this.sql = sql;
+        this.one = one;
         this.name = name;
     }
 
     Settlement name(String other) {
-        return new Settlement(sql, other);
+        return new Settlement(sql, one, other);
     }
 
     /**
@@ -60,18 +64,40 @@ final class Settlement {
                 ordered.stream().filter(d -> RowClaim.of(d).keepsHistory()).toList();
         List<Delivery> plain =
                 ordered.stream().filter(d -> !RowClaim.of(d).keepsHistory()).toList();
-        int gone = plain.isEmpty() ? 0 : Settling.settle(connection, sql.settle, plain, null);
+        int gone = plain.isEmpty() ? 0 : settle(connection, sql.settle, one.settle, plain, null);
         gone += kept.isEmpty() ? 0 : settleWithHistory(connection, kept);
         if (gone != deliveries.size()) {
             throw fenced(deliveries);
         }
     }
 
+    private static int settle(
+            Connection connection, String ofMany, String ofOne, List<Delivery> deliveries, @Nullable String by)
+            throws SQLException {
+        return deliveries.size() == 1
+                ? settleOne(connection, ofOne, deliveries.get(0), by)
+                : Settling.settle(connection, ofMany, deliveries, by);
+    }
+
+    private static int settleOne(Connection connection, String text, Delivery delivery, @Nullable String by)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(text)) {
+            statement.setLong(1, delivery.id());
+            statement.setObject(2, delivery.event().id());
+            statement.setInt(3, delivery.revision());
+            if (by != null) {
+                statement.setString(4, by);
+            }
+            return statement.executeUpdate();
+        }
+    }
+
     private int settleWithHistory(Connection connection, List<Delivery> kept) throws SQLException {
         boolean overflows = overflowsUntil - System.nanoTime() > 0;
         try {
-            String text = overflows ? sql.settleWithOverflow : sql.settleWithHistory;
-            return Settling.settle(connection, text, kept, name);
+            return overflows
+                    ? settle(connection, sql.settleWithOverflow, one.settleWithOverflow, kept, name)
+                    : settle(connection, sql.settleWithHistory, one.settleWithHistory, kept, name);
         } catch (SQLException e) {
             if (overflows || !Settling.NO_PARTITION.equals(e.getSQLState())) {
                 throw e;

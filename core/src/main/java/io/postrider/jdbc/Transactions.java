@@ -5,6 +5,7 @@ import io.postrider.OutboxEvent;
 import io.postrider.handler.Context;
 import io.postrider.handler.Handled;
 import io.postrider.internal.Discretion;
+import io.postrider.internal.SettleOneSql;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.DestinationDownException;
@@ -33,7 +34,7 @@ final class Transactions {
     private final Settlement settlement;
 
     Transactions(JdbcOutbox outbox, String name) {
-        this(outbox, new Settlement(new Sql(outbox.tables()), name));
+        this(outbox, new Settlement(new Sql(outbox.tables()), new SettleOneSql(outbox.tables()), name));
     }
 
     private Transactions(JdbcOutbox outbox, Settlement settlement) {

@@ -165,6 +165,11 @@ final class Lanes {
         return lanes.isEmpty();
     }
 
+    /** How many lanes have something that may be sent, and is not, roughly. */
+    int waiting() {
+        return ready.size();
+    }
+
     /** Everything that counts, in rows. */
     int rows() {
         return total.rows;

@@ -367,8 +367,13 @@ final class Loop {
 
     private Set<String> fullStreams() {
         Window window = shared.window();
-        int rows = intake.keepsOrder() ? window.rows() - window.batchRows() : window.rows() - 1;
+        int rows = intake.keepsOrder() ? window.rows() - window.batchRows() : window.rows() - worthARead(window);
         return lanes.fullerThan(rows, window.bytes() - window.batchBytes());
+    }
+
+    /** A single place, unless enough is here that waits to be sent: then a read for each would cost more than the sends. */
+    private int worthARead(Window window) {
+        return lanes.waiting() < window.rows() / 4 ? 1 : Math.max(1, window.rows() / 2);
     }
 
     private long nanosToNextTurn(long now) {

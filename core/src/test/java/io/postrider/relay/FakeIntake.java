@@ -58,6 +58,7 @@ final class FakeIntake implements Intake {
 
     boolean failing;
     boolean closed;
+    boolean keepsOrder = true;
     Claim claim = Deliveries.ALWAYS;
 
     FakeIntake(LongSupplier ticker) {
@@ -92,8 +93,15 @@ final class FakeIntake implements Intake {
     }
 
     @Override
+    public boolean keepsOrder() {
+        return keepsOrder;
+    }
+
+    @Override
     public synchronized Taken take(Demand demand) {
         touch();
+        int room = demand.rows()
+                - demand.load().values().stream().mapToInt(Integer::intValue).sum();
         demands.add(demand);
         List<Delivery> deliveries = new ArrayList<>();
         long bytes = 0;
@@ -102,7 +110,7 @@ final class FakeIntake implements Intake {
             if (!mayBeTaken(row, demand)) {
                 continue;
             }
-            if (deliveries.size() == demand.rows() || (!deliveries.isEmpty() && bytes >= demand.bytes())) {
+            if (deliveries.size() == room || (!deliveries.isEmpty() && bytes >= demand.bytes())) {
                 more = true;
                 break;
             }

@@ -32,8 +32,12 @@ class LoopRig {
     }
 
     Loop loop(Window window, Publisher to, Judge judge) {
+        return loop(window, to, judge, Slots.unlimited());
+    }
+
+    Loop loop(Window window, Publisher to, Judge judge, Slots slots) {
         Told teller = new Told("r", new Heard());
-        Loop.Shared shared = new Loop.Shared(window, judge, gates, teller, ANSWER_TIMEOUT);
+        Loop.Shared shared = new Loop.Shared(window, judge, gates, teller, ANSWER_TIMEOUT, slots);
         Pace pace = new Pace("r", () -> now, HALF, Duration.ofMillis(500));
         return new Loop(intake, to, shared, pace, wakes::incrementAndGet);
     }

@@ -48,6 +48,39 @@ class LoopWindowTest extends LoopRig {
     }
 
     @Test
+    void whereOrderDoesNotMatterEachFreePlaceIsReadForUnlessEnoughIsHereThatWaits() {
+        intake.keepsOrder = false;
+        loop = loop(new Window(16, 1 << 20), publisher, judge(), new Slots(2));
+        for (int i = 0; i < 100; i++) {
+            intake.append("s", "k" + i);
+        }
+        turns(5);
+        assertThat(intake.taken()).hasSize(16);
+        assertThat(sent()).hasSize(2);
+        int reads = intake.demands.size();
+        for (long id = 1; id <= 7; id++) {
+            acknowledgeAndSettle(id);
+        }
+        assertThat(intake.settled).hasSize(7);
+        assertThat(intake.demands).hasSize(reads);
+        acknowledgeAndSettle(8);
+        assertThat(intake.taken()).hasSize(16);
+        assertThat(intake.demands).hasSize(reads + 1);
+    }
+
+    @Test
+    void whereOrderDoesNotMatterAndAllIsUnderWayASinglePlaceIsWorthARead() {
+        intake.keepsOrder = false;
+        loop = loop(new Window(16, 1 << 20));
+        for (int i = 0; i < 100; i++) {
+            intake.append("s", "k" + i);
+        }
+        turns(5);
+        acknowledgeAndSettle(1);
+        assertThat(sent()).hasSize(17);
+    }
+
+    @Test
     void allStreamsTogetherHaveFourTimesTheWindow() {
         loop = loop(new Window(10, 1 << 20));
         for (int i = 0; i < 300; i++) {
@@ -101,5 +134,12 @@ class LoopWindowTest extends LoopRig {
         }
         assertThat(intake.settled).hasSize(first);
         assertThat(intake.taken()).hasSize(first);
+    }
+
+    private void acknowledgeAndSettle(long row) {
+        acknowledge(row);
+        loop.turn();
+        now += 6 * MS;
+        turns(2);
     }
 }

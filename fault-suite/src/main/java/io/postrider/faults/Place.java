@@ -3,6 +3,7 @@ package io.postrider.faults;
 
 import io.postrider.internal.CompetingSql;
 import io.postrider.internal.LeaseSql;
+import io.postrider.internal.SettleOneSql;
 import io.postrider.internal.Sql;
 import io.postrider.table.TableNames;
 import java.util.HashMap;
@@ -57,6 +58,9 @@ public enum Place {
         places.put(sql.read, READ);
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
+        SettleOneSql one = new SettleOneSql(TableNames.ofDefaults());
+        places.put(one.settle, SETTLE);
+        places.put(one.settleWithHistory, SETTLE);
         places.put(sql.verdict, VERDICT);
         places.put(leases.read, READ_LEASES);
         places.put(leases.release, RELEASE_LEASES);
