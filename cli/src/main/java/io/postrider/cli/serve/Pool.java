@@ -3,6 +3,7 @@ package io.postrider.cli.serve;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.postrider.cli.config.DatabaseConfig;
 import java.time.Duration;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -17,7 +18,7 @@ final class Pool {
     private Pool() {}
 
     /** A database that is down is no error here. */
-    static HikariDataSource of(String name, DatabaseConfig config) {
+    static HikariDataSource of(String name, DatabaseConfig config, MeterRegistry registry) {
         PGSimpleDataSource source = new PGSimpleDataSource();
         // What the address says goes before these.
         source.setConnectTimeout(CONNECT_SECONDS);
@@ -35,6 +36,7 @@ final class Pool {
         pool.setIdleTimeout(IDLE.toMillis());
         pool.setConnectionTimeout(PATIENCE.toMillis());
         pool.setInitializationFailTimeout(-1);
+        pool.setMetricRegistry(registry);
         return new HikariDataSource(pool);
     }
 }

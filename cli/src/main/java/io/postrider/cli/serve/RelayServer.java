@@ -2,7 +2,6 @@
 package io.postrider.cli.serve;
 
 import io.postrider.cli.config.ServeConfig;
-import io.postrider.relay.RelayListener;
 import io.postrider.server.Dashboard;
 import io.postrider.server.DashboardServer;
 import io.postrider.server.Site;
@@ -27,12 +26,12 @@ public final class RelayServer implements AutoCloseable {
 
     private RelayServer(ServeConfig config) {
         String host = host();
-        config.databases()
-                .forEach((name, each) ->
-                        databases.put(name, new ServedDatabase(name, host, each, new RelayListener() {})));
+        Meters meters = new Meters(config.metrics());
+        config.databases().forEach((name, each) -> databases.put(name, new ServedDatabase(name, host, each, meters)));
+        databases.forEach(meters::watch);
         try {
             // First, so that a port that is taken is known before anything is delivered.
-            http = site(config).start();
+            http = site(config, meters).start();
         } catch (RuntimeException e) {
             databases.values().forEach(ServedDatabase::close);
             throw e;
@@ -54,7 +53,7 @@ public final class RelayServer implements AutoCloseable {
         return server;
     }
 
-    private Site site(ServeConfig config) {
+    private Site site(ServeConfig config, Meters meters) {
         Health health = new Health(databases, config.health());
         Site site = Site.empty()
                 .address(config.server().host())
@@ -62,6 +61,11 @@ public final class RelayServer implements AutoCloseable {
                 .hosts(config.server().hosts().toArray(String[]::new))
                 .openPage("/health/live", health::live)
                 .openPage("/health/ready", health::ready);
+        if (config.metrics().open()) {
+            site.openPage("/metrics", meters::scrape);
+        } else {
+            site.page("/metrics", meters::scrape);
+        }
         if (!config.auth().none()) {
             site.authenticator(new SignIn(config.auth()));
         }

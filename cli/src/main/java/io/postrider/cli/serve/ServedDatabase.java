@@ -15,7 +15,6 @@ import io.postrider.ops.Retention;
 import io.postrider.postgres.CommitSignal;
 import io.postrider.relay.Bell;
 import io.postrider.relay.Relay;
-import io.postrider.relay.RelayListener;
 import io.postrider.table.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -42,7 +41,7 @@ final class ServedDatabase implements AutoCloseable {
     private final String name;
     private final String host;
     private final DatabaseConfig config;
-    private final RelayListener listener;
+    private final Meters.Of meters;
     private final HikariDataSource pool;
     private final Housekeeper housekeeper;
     private final Bell bell = new Bell();
@@ -54,12 +53,12 @@ final class ServedDatabase implements AutoCloseable {
     private boolean started;
     private @Nullable CommitSignal signal;
 
-    ServedDatabase(String name, String host, DatabaseConfig config, RelayListener listener) {
+    ServedDatabase(String name, String host, DatabaseConfig config, Meters meters) {
         this.name = name;
         this.host = host;
         this.config = config;
-        this.listener = listener;
-        pool = Pool.of(name, config);
+        pool = Pool.of(name, config, meters.registry());
+        this.meters = meters.database(name, pool, config);
         housekeeper = housekeeper();
         thread = new Thread(this::run, "postrider-serve-" + name);
         thread.setDaemon(true);
@@ -141,7 +140,7 @@ final class ServedDatabase implements AutoCloseable {
             Schema.of(pool, config.tables()).apply(config.schemaMode());
             tables = true;
         }
-        RunningRelay.Shared shared = new RunningRelay.Shared(pool, housekeeper, bell, listener);
+        RunningRelay.Shared shared = new RunningRelay.Shared(pool, housekeeper, bell, meters.relays());
         // Those that were started before another failed go on.
         for (RelayConfig each :
                 config.relays().subList(relays.size(), config.relays().size())) {
@@ -155,6 +154,7 @@ final class ServedDatabase implements AutoCloseable {
                     .onlyReceives()
                     .start();
         }
+        meters.gauges().start();
         started = true;
     }
 
@@ -198,6 +198,7 @@ final class ServedDatabase implements AutoCloseable {
             if (signal != null) {
                 signal.close();
             }
+            meters.gauges().close();
             housekeeper.close();
             pool.close();
         }
