@@ -12,7 +12,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 final class Pool {
     private static final int CONNECT_SECONDS = 10;
     private static final int ANSWER_SECONDS = 300;
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     private Pool() {}

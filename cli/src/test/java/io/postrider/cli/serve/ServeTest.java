@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -86,7 +87,7 @@ class ServeTest {
                 assertThat(server.end()).isZero();
                 assertThat(server.lines())
                         .allSatisfy(line -> assertThat(JsonReader.read(line))
-                                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.MAP)
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
                                 .containsKeys("time", "level", "logger", "message"));
                 assertThat(server.lines()).anyMatch(line -> line.contains("\"message\": \"Postrider has stopped\""));
             }
@@ -241,7 +242,7 @@ class ServeTest {
     }
 
     private static String yaml(String more, String databases) {
-        return "server: {port: 0}\n" + more + "\ndatabases:\n" + databases;
+        return "server: {port: 0}\nmetrics: {refresh: 500ms}\n" + more + "\ndatabases:\n" + databases;
     }
 
     private String served(String name, String url) {
