@@ -9,6 +9,9 @@ import io.postrider.cli.serve.RelayServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.Proxy;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -24,10 +27,15 @@ import picocli.CommandLine.Option;
             "Example: postrider serve --config postrider.yaml"
         })
 final class ServeCommand implements Callable<Integer> {
+    private static final int PATIENCE_MILLIS = 5_000;
+
     private final Console console;
 
     @Option(names = "--check", description = "Look for mistakes in the file without connecting to anything, and end.")
     private boolean check;
+
+    @Option(names = "--probe", description = "Ask the server that runs here by this file whether it is live, and end.")
+    private boolean probe;
 
     @Option(names = "--print-example", description = "Print a file with every key, and end.")
     private boolean example;
@@ -58,7 +66,24 @@ final class ServeCommand implements Callable<Integer> {
                     file + " is fine: " + String.join(", ", config.databases().keySet()) + ".");
             return Exit.DONE;
         }
-        return run(config);
+        return probe ? probe(config.server()) : run(config);
+    }
+
+    /** For a container that has nothing to ask with but this program. */
+    private Integer probe(ServeConfig.Http server) {
+        String host = server.host().equals("0.0.0.0") || server.host().equals("::") ? "127.0.0.1" : server.host();
+        URI address = URI.create(
+                "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + server.port() + RelayServer.LIVE);
+        try {
+            HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection(Proxy.NO_PROXY);
+            connection.setConnectTimeout(PATIENCE_MILLIS);
+            connection.setReadTimeout(PATIENCE_MILLIS);
+            int status = connection.getResponseCode();
+            console.say(address + " answers " + status + ".");
+            return status == HttpURLConnection.HTTP_OK ? Exit.DONE : Exit.FAILED;
+        } catch (IOException e) {
+            throw new Refusal(Exit.FAILED, address + " does not answer: " + e.getMessage() + ".");
+        }
     }
 
     private static Integer run(ServeConfig config) throws InterruptedException {

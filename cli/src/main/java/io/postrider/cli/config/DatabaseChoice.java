@@ -18,7 +18,7 @@ public final class DatabaseChoice {
 
     private DatabaseChoice(YamlFile file) {
         this.file = file;
-        this.databases = file.root().named("databases");
+        this.databases = file.root().named("databases", "needed");
     }
 
     /** @throws ConfigException if it is no YAML */

@@ -113,7 +113,7 @@ public record RelayConfig(
 
     private static List<StreamSettings> streams(Section section) {
         List<StreamSettings> streams = new ArrayList<>();
-        section.named("streams")
+        section.named("streams", "none")
                 .forEach((name, each) -> streams.add(new StreamSettings(
                         name,
                         each.choice("on-dead", StreamSettings.OnDead.HOLD_KEY),

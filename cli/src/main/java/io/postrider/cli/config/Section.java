@@ -214,10 +214,10 @@ final class Section {
     }
 
     /** Sections by names that the file chooses. */
-    Map<String, Section> named(String key) {
+    Map<String, Section> named(String key, String otherwise) {
         Section names = section(key);
         names.free = true;
-        file.asked(place.key(key, 0).pattern(), "none");
+        file.asked(place.key(key, 0).pattern(), otherwise);
         Map<String, Section> sections = new LinkedHashMap<>();
         names.entries.forEach((name, entry) -> {
             Place at = names.place.named(name, entry.line());

@@ -164,7 +164,7 @@ public record ServeConfig(
 
     private static Map<String, DatabaseConfig> databases(Section root) {
         Map<String, DatabaseConfig> databases = new LinkedHashMap<>();
-        root.named("databases").forEach((name, section) -> {
+        root.named("databases", "needed").forEach((name, section) -> {
             if (!NAME.matcher(name).matches() || RESERVED.contains(name)) {
                 root.refuse(
                         "databases",
@@ -174,8 +174,8 @@ public record ServeConfig(
             }
             databases.put(name, DatabaseConfig.of(section));
         });
-        if (databases.isEmpty() && !root.has("databases")) {
-            root.refuse("databases", "is missing. Give at least one: databases: {orders: {url: ...}}.");
+        if (databases.isEmpty()) {
+            root.refuse("databases", "there is none. Give at least one: databases: {orders: {url: ...}}.");
         }
         return databases;
     }

@@ -18,6 +18,10 @@ import org.slf4j.LoggerFactory;
  * for all. Thread-safe.
  */
 public final class RelayServer implements AutoCloseable {
+    public static final String LIVE = "/health/live";
+    public static final String READY = "/health/ready";
+    public static final String METRICS = "/metrics";
+
     private static final Logger log = LoggerFactory.getLogger(RelayServer.class);
 
     private final Map<String, ServedDatabase> databases = new LinkedHashMap<>();
@@ -59,12 +63,12 @@ public final class RelayServer implements AutoCloseable {
                 .address(config.server().host())
                 .port(config.server().port())
                 .hosts(config.server().hosts().toArray(String[]::new))
-                .openPage("/health/live", health::live)
-                .openPage("/health/ready", health::ready);
+                .openPage(LIVE, health::live)
+                .openPage(READY, health::ready);
         if (config.metrics().open()) {
-            site.openPage("/metrics", meters::scrape);
+            site.openPage(METRICS, meters::scrape);
         } else {
-            site.page("/metrics", meters::scrape);
+            site.page(METRICS, meters::scrape);
         }
         if (!config.auth().none()) {
             site.authenticator(new SignIn(config.auth()));

@@ -117,6 +117,7 @@ class ServeConfigTest {
                 "databases: {a: {url: 'mysql://x'}}  | 1: databases.a.url: 'mysql://x' is no address of a database.",
                 "databases: {Orders: {url: 'jdbc:postgresql:o'}} | 1: databases: 'Orders' names a part of the server's",
                 "databases: {health: {url: 'jdbc:postgresql:o'}} | 1: databases: 'health' names a part of the server's",
+                "databases: {}               | 1: databases: there is none. Give at least one",
                 "log: {level: info, level: warn} | 1: log.level: stands there twice. Remove one.",
                 "[1, 2]                      | 1: is not a file of keys and values.",
                 "a: {b                       | is no YAML: ",
@@ -196,7 +197,7 @@ class ServeConfigTest {
 
     @Test
     void aFileWithoutDatabasesIsNoServer() {
-        assertThat(problems("log: {level: info}")).singleElement().asString().contains("databases: is missing.");
+        assertThat(problems("log: {level: info}")).singleElement().asString().contains("databases: there is none.");
     }
 
     @Test
