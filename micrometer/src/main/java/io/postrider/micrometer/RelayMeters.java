@@ -12,7 +12,11 @@ public final class RelayMeters implements RelayListener {
     private final String prefix;
     private final StreamTags tags;
 
-    /** @param prefix what the names of all meters begin with */
+    /**
+     * Counts in this registry.
+     *
+     * @param prefix what the names of all meters begin with
+     */
     public RelayMeters(MeterRegistry registry, String prefix, StreamTags tags) {
         this.registry = registry;
         this.prefix = prefix;

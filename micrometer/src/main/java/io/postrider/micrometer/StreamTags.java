@@ -14,12 +14,20 @@ public final class StreamTags {
     private final int most;
     private final Tags always;
 
-    /** @param most how many streams get a tag of their own; the rest share one */
+    /**
+     * No tag but the stream.
+     *
+     * @param most how many streams get a tag of their own; the rest share one
+     */
     public StreamTags(int most) {
         this(most, Tags.empty());
     }
 
-    /** @param always what all meters are tagged with besides, such as the database */
+    /**
+     * Other tags besides.
+     *
+     * @param always what all meters are tagged with besides, such as the database
+     */
     public StreamTags(int most, Tags always) {
         this.most = most;
         this.always = always;

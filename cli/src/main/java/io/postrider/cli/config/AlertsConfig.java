@@ -11,7 +11,9 @@ import io.postrider.ops.WebhookChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Who is told what is wrong with one database, and from when on it is wrong. */
@@ -80,15 +82,17 @@ public record AlertsConfig(
     }
 
     private static List<AlertKind> ignored(Section section) {
+        Map<String, AlertKind> kinds = new LinkedHashMap<>();
+        Arrays.stream(AlertKind.values()).forEach(each -> kinds.put(each.code(), each));
         List<AlertKind> ignored = new ArrayList<>();
-        List<String> codes =
-                Arrays.stream(AlertKind.values()).map(AlertKind::code).toList();
         section.texts("ignore").forEach(code -> {
-            if (codes.contains(code)) {
-                ignored.add(AlertKind.values()[codes.indexOf(code)]);
-            } else {
+            AlertKind kind = kinds.get(code);
+            if (kind == null) {
                 section.refuse(
-                        "ignore", "'" + code + "' was found, some of " + String.join(", ", codes) + " are expected.");
+                        "ignore",
+                        "'" + code + "' was found, some of " + String.join(", ", kinds.keySet()) + " are expected.");
+            } else {
+                ignored.add(kind);
             }
         });
         return ignored;

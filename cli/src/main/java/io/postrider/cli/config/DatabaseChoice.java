@@ -21,7 +21,11 @@ public final class DatabaseChoice {
         this.databases = file.root().named("databases", "needed");
     }
 
-    /** @throws ConfigException if it is no YAML */
+    /**
+     * Reads a file.
+     *
+     * @throws ConfigException if it is no YAML
+     */
     public static DatabaseChoice of(Path path, Function<String, @Nullable String> environment) {
         return new DatabaseChoice(YamlFile.read(path, environment));
     }

@@ -47,7 +47,11 @@ public record DatabaseConfig(
         ARCHIVE
     }
 
-    /** @param keepAudit how long it is known who did what by hand */
+    /**
+     * How long what has happened is known.
+     *
+     * @param keepAudit how long it is known who did what by hand
+     */
     public record History(Duration keep, HistoryMode mode, LocalTime dailyAt, ZoneId zone, Duration keepAudit) {}
 
     static DatabaseConfig of(Section section) {

@@ -149,7 +149,7 @@ public record RelayConfig(
                 section.duration("send-timeout", Duration.ofSeconds(30)),
                 (int) section.number("max-payload", 900 * 1024, 1, Integer.MAX_VALUE / 16));
         if (!servers.isEmpty()) {
-            relay.checked("kafka", () -> kafka.publisher().check(), kafka.publisher());
+            relay.check("kafka", () -> kafka.publisher().check());
         }
         return kafka;
     }

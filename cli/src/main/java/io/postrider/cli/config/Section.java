@@ -95,6 +95,15 @@ final class Section {
                         what);
     }
 
+    /** Tries what is to be made later; what it throws is a problem of this key. */
+    void check(String key, Runnable made) {
+        try {
+            made.run();
+        } catch (RuntimeException e) {
+            refuse(key, String.valueOf(e.getMessage()));
+        }
+    }
+
     /** Makes something of values that were read; what it throws is a problem of this key. */
     <T> T checked(String key, Supplier<T> made, T otherwise) {
         try {

@@ -27,7 +27,11 @@ public record ServeConfig(
     /** Addresses of the server that no database may take. */
     private static final Set<String> RESERVED = Set.of("health", "metrics", "api");
 
-    /** @param hosts names with ports by which browsers reach it through a proxy */
+    /**
+     * Where it listens.
+     *
+     * @param hosts names with ports by which browsers reach it through a proxy
+     */
     public record Http(String host, int port, List<String> hosts) {}
 
     /** What a line of the log looks like. */
@@ -36,7 +40,11 @@ public record ServeConfig(
         JSON
     }
 
-    /** @param loggers other levels by the beginning of a logger's name */
+    /**
+     * What is logged.
+     *
+     * @param loggers other levels by the beginning of a logger's name
+     */
     public record Log(LogFormat format, Level level, Map<String, Level> loggers) {}
 
     /** Somebody who signs in. */
@@ -47,19 +55,28 @@ public record ServeConfig(
         }
     }
 
+    /** Who may sign in. */
     public record Auth(List<Person> tokens, List<Person> basic) {
         public boolean none() {
             return tokens.isEmpty() && basic.isEmpty();
         }
     }
 
-    /** @param open whether everybody may read them without signing in */
+    /**
+     * What is measured.
+     *
+     * @param open whether everybody may read them without signing in
+     */
     public record Metrics(boolean open, String prefix, Duration refresh, int maxStreams) {}
 
     /** How long ago a relay may have gone through its last turn. */
     public record Health(Duration readyWithin, Duration liveWithin) {}
 
-    /** @throws ConfigException with everything that is wrong */
+    /**
+     * Reads a file.
+     *
+     * @throws ConfigException with everything that is wrong
+     */
     public static ServeConfig read(Path path, Function<String, @Nullable String> environment) {
         return of(YamlFile.read(path, environment));
     }
@@ -114,10 +131,8 @@ public record ServeConfig(
         section.sections("tokens").forEach(each -> {
             Person person = person(each, "token");
             if (!person.secret().isEmpty()) {
-                each.checked(
-                        "token",
-                        () -> TokenAuthenticator.of(Map.of(person.secret(), new User(person.name(), person.role()))),
-                        null);
+                User user = new User(person.name(), person.role());
+                each.check("token", () -> TokenAuthenticator.of(Map.of(person.secret(), user)));
             }
             if (tokens.stream().anyMatch(other -> other.secret().equals(person.secret()))) {
                 each.refuse("token", "is somebody else's too. Give everybody a token of their own.");
@@ -128,10 +143,9 @@ public record ServeConfig(
         section.sections("basic").forEach(each -> {
             Person person = person(each, "password");
             if (!person.secret().isEmpty()) {
-                each.checked(
+                each.check(
                         "password",
-                        () -> BasicAuthenticator.empty().user(person.name(), person.secret(), person.role()),
-                        BasicAuthenticator.empty());
+                        () -> BasicAuthenticator.empty().user(person.name(), person.secret(), person.role()));
             }
             basic.add(person);
         });

@@ -7,8 +7,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the environment into values: {@code ${NAME}}, or {@code ${NAME:otherwise}}; {@code $${} stands for itself. Done after
- * the file was understood, so that no value can change what the file says besides.
+ * Puts the environment into values: a dollar sign and a name in braces, or a name, a colon and what holds without it; two
+ * dollar signs before a brace stand for one. Done after the file was understood, so that no value can change what the file
+ * says besides.
  */
 record Variables(Function<String, @Nullable String> environment) {
     private static final Pattern PLACE = Pattern.compile("\\$\\$\\{|\\$\\{([^}:]*)(?::([^}]*))?(})?");

@@ -192,7 +192,7 @@ class ServeConfigTest {
                               - loops: many
                         """))
                 .hasSize(5)
-                .isSortedAccordingTo(Comparator.comparingInt(each -> Integer.parseInt(each.split(":")[1])));
+                .isSortedAccordingTo(Comparator.comparingInt(each -> Integer.parseInt(each.split(":", -1)[1])));
     }
 
     @Test

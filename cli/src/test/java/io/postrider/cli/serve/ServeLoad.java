@@ -47,6 +47,7 @@ class ServeLoad {
                     ServerProcess server = ServerProcess.start(directory, yaml)) {
                 server.awaitReady();
                 run(database, log, server);
+                assertThat(tap).isNotNull();
             }
         }
     }

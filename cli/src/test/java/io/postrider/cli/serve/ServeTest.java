@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
@@ -175,10 +176,8 @@ class ServeTest {
                 Awaitility.await().atMost(LONG).untilAsserted(() -> {
                     HttpResponse<String> ready = server.get("health/ready");
                     assertThat(ready.statusCode()).isEqualTo(503);
-                    assertThat(database(ready, "slow"))
-                            .containsEntry("status", "down")
-                            .containsEntry("reason", "it cannot be reached");
-                    assertThat(database(ready, "quick")).containsEntry("status", "up");
+                    assertThat(database(ready, "slow")).isEqualTo("down: it cannot be reached");
+                    assertThat(database(ready, "quick")).isEqualTo("up");
                 });
                 assertThat(server.get("health/live").statusCode()).isEqualTo(200);
                 append(quick, 3);
@@ -217,10 +216,12 @@ class ServeTest {
         }
     }
 
-    @SuppressWarnings("unchecked")
-    private static Map<String, Object> database(HttpResponse<String> health, String name) {
-        Map<String, Object> body = (Map<String, Object>) JsonReader.read(health.body());
-        return (Map<String, Object>) ((Map<String, Object>) body.get("databases")).get(name);
+    /** Its status, and the reason if there is one. */
+    private static String database(HttpResponse<String> health, String name) {
+        Map<?, ?> body = (Map<?, ?>) Objects.requireNonNull(JsonReader.read(health.body()));
+        Map<?, ?> databases = (Map<?, ?>) Objects.requireNonNull(body.get("databases"));
+        Map<?, ?> database = (Map<?, ?>) Objects.requireNonNull(databases.get(name));
+        return database.get("status") + (database.containsKey("reason") ? ": " + database.get("reason") : "");
     }
 
     private LedgerWriters.Builder writers(Ledger ledger, PostgresServer.Database database) {
