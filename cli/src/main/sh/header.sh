@@ -9,6 +9,10 @@ if ! command -v "$java" >/dev/null 2>&1; then
 fi
 terminal=false
 if [ -t 1 ]; then terminal=true; fi
+# A command shall start fast; a server shall run fast, and end rather than limp on without memory.
+options="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+case " $* " in
+  *" serve "*) options="-XX:+ExitOnOutOfMemoryError" ;;
+esac
 # shellcheck disable=SC2086
-exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Dpostrider.terminal=$terminal \
-  ${POSTRIDER_JAVA_OPTS:-} -jar "$0" "$@"
+exec "$java" $options -Dpostrider.terminal=$terminal ${POSTRIDER_JAVA_OPTS:-} -jar "$0" "$@"

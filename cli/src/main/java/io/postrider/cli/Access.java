@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli;
 
+import io.postrider.cli.config.ConfigException;
+import io.postrider.cli.config.DatabaseChoice;
 import io.postrider.internal.Discretion;
 import io.postrider.table.TableNames;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Properties;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +60,15 @@ final class Access {
             names = "--config",
             scope = ScopeType.INHERIT,
             paramLabel = "FILE",
-            description = "Properties: url, user, password, schema; or POSTRIDER_CONFIG.")
+            description = "Properties: url, user, password, schema; or the YAML file of a server; or POSTRIDER_CONFIG.")
     private @Nullable Path config;
+
+    @Option(
+            names = "--database",
+            scope = ScopeType.INHERIT,
+            paramLabel = "NAME",
+            description = "Which database of a YAML file, if it has several; or POSTRIDER_DATABASE.")
+    private @Nullable String database;
 
     @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Show the stack trace of an error.")
     private boolean debug;
@@ -124,18 +134,39 @@ final class Access {
         if (file != null) {
             return file;
         }
-        Properties read = new Properties();
-        String variable = console.environment("POSTRIDER_CONFIG");
-        Path path = config != null ? config : variable == null ? null : Path.of(variable);
-        if (path != null) {
-            try (Reader reader = Files.newBufferedReader(path)) {
-                read.load(reader);
-            } catch (IOException | IllegalArgumentException e) {
-                throw new Refusal(
-                        Exit.USAGE, "The file " + path + " cannot be read. Give --config a readable properties file.");
-            }
-        }
+        Properties read = configFile().map(this::read).orElseGet(Properties::new);
         file = read;
         return read;
+    }
+
+    Optional<Path> configFile() {
+        String variable = console.environment("POSTRIDER_CONFIG");
+        return config != null
+                ? Optional.of(config)
+                : Optional.ofNullable(variable).map(Path::of);
+    }
+
+    private Properties read(Path path) {
+        String name = path.toString();
+        if (name.endsWith(".yaml") || name.endsWith(".yml")) {
+            return ofServer(path);
+        }
+        Properties read = new Properties();
+        try (Reader reader = Files.newBufferedReader(path)) {
+            read.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new Refusal(
+                    Exit.USAGE, "The file " + path + " cannot be read. Give --config a readable properties file.");
+        }
+        return read;
+    }
+
+    private Properties ofServer(Path path) {
+        String wanted = database != null ? database : console.environment("POSTRIDER_DATABASE");
+        try {
+            return DatabaseChoice.of(path, console::environment).choose(wanted);
+        } catch (ConfigException e) {
+            throw new Refusal(Exit.USAGE, String.valueOf(e.getMessage()));
+        }
     }
 }

@@ -41,6 +41,7 @@ final class Postrider {
         COMMANDS.put("tail", TailCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("drain", DrainCommand.class);
+        COMMANDS.put("serve", ServeCommand.class);
         COMMANDS.put("doctor", DoctorCommand.class);
         COMMANDS.put("migrate", SchemaCommand.Migrate.class);
         COMMANDS.put("schema", SchemaCommand.class);

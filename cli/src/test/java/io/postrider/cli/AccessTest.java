@@ -63,6 +63,48 @@ class AccessTest {
     }
 
     @Test
+    void theFileOfAServerNamesDatabasesForEveryCommand(@TempDir Path directory) throws IOException {
+        shell.type("migrate");
+        shell.environment().clear();
+        Path file = directory.resolve("postrider.yaml");
+        String orders = "databases:\n  orders: {url: '" + shell.database().url() + "', relays: [{kafka: {}}]}\n";
+        Files.writeString(file, orders);
+        assertThat(shell.type("status", "--config", file.toString()).code()).isZero();
+        Files.writeString(file, orders + "  other: {url: 'jdbc:postgresql://127.0.0.1:1/x', password: '${NONE}'}\n");
+        Result which = shell.type("status", "--config", file.toString());
+        assertThat(which.code()).isEqualTo(2);
+        assertThat(which.err())
+                .contains("The file has the databases orders, other. Give one of them: --database NAME.");
+        assertThat(shell.type("status", "--config", file.toString(), "--database", "orders")
+                        .code())
+                .isZero();
+        shell.environment().put("POSTRIDER_DATABASE", "orders");
+        assertThat(shell.type("status", "--config", file.toString()).code()).isZero();
+        assertThat(shell.type("status", "--config", file.toString(), "--database", "other")
+                        .err())
+                .contains("postrider.yaml:3: databases.other.password: the environment variable NONE is not set");
+    }
+
+    @Test
+    void aServerHasAnExampleAndChecksItsFileAlone(@TempDir Path directory) throws IOException {
+        assertThat(shell.type("serve").err()).contains("No file is given. Use --config postrider.yaml");
+        Result example = shell.type("serve", "--print-example");
+        assertThat(example.code()).isZero();
+        Path file = directory.resolve("postrider.yaml");
+        Files.writeString(file, example.out());
+        Result unset = shell.type("serve", "--check", "--config", file.toString());
+        assertThat(unset.code()).isEqualTo(2);
+        assertThat(unset.err()).hasLineCount(5).contains("the environment variable KIM_PASSWORD is not set");
+        for (String name : new String[] {"METRICS_TOKEN", "KIM_PASSWORD", "DB_PASSWORD", "ALERT_SECRET"}) {
+            shell.environment().put(name, "0123456789abcdef");
+        }
+        shell.environment().put("SLACK_WEBHOOK_URL", "https://hooks.slack.com/services/x");
+        Result good = shell.type("serve", "--check", "--config", file.toString());
+        assertThat(good.err()).isEmpty();
+        assertThat(good.out()).endsWith("postrider.yaml is fine: orders.\n");
+    }
+
+    @Test
     void aServerThatIsNotThereIsSaidInOneLineWithoutThePassword() {
         shell.environment().put("POSTRIDER_PASSWORD", "s3cret");
         shell.environment().put("POSTRIDER_URL", "jdbc:postgresql://127.0.0.1:1/db?password=s3cret");
@@ -96,7 +138,8 @@ class AccessTest {
         assertThat(shell.type("dead").err()).contains("postrider dead --help").hasLineCount(1);
         assertThat(shell.type("dead", "show", "no-uuid").code()).isEqualTo(2);
         assertThat(shell.type("status", "--help").out()).contains("--watch");
-        assertThat(shell.type("--help").out()).contains("Exit codes:", "doctor", "drain");
-        assertThat(shell.type("completion").out()).contains("complete -F _complete_postrider", "requeue");
+        assertThat(shell.type("--help").out()).contains("Exit codes:", "doctor", "drain", "serve");
+        assertThat(shell.type("completion").out())
+                .contains("complete -F _complete_postrider", "requeue", "--print-example");
     }
 }

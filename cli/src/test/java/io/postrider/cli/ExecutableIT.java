@@ -57,6 +57,12 @@ class ExecutableIT {
         Run run = run(EXECUTABLE, "drain", "--bootstrap-servers", "127.0.0.1:1", "--deadline", "1");
         assertThat(run.err()).doesNotContain("NoClassDefFound", "ClassNotFound");
         assertThat(run.code()).isEqualTo(3);
+        Path file = directory.resolve("postrider.yaml");
+        Files.writeString(
+                file, "databases: {a: {url: 'jdbc:postgresql:a', relays: [{kafka: {bootstrap-servers: 'k:1'}}]}}");
+        Run check = run(EXECUTABLE, "serve", "--check", "--config", file.toString());
+        assertThat(check.err()).isEmpty();
+        assertThat(check.code()).isZero();
         assertThat(run(EXECUTABLE, "--version").out()).matches("postrider \\d.*\n");
     }
 

@@ -73,7 +73,13 @@ public final class Backlog {
             long dead,
             long unknown,
             Optional<Duration> oldest,
-            Optional<Pause> pause) {}
+            Optional<Pause> pause) {
+
+        /** What will be delivered, now or later. */
+        public long undelivered() {
+            return pending + retrying + delayed + leased;
+        }
+    }
 
     /** Since when a stream is paused, by whom and why. */
     public record Pause(Instant since, String by, String reason) {}

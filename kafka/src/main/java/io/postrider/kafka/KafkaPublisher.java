@@ -231,6 +231,16 @@ public final class KafkaPublisher implements Publisher {
         }
 
         /**
+         * Refuses what {@link #build} would refuse, as far as that is known without a file, a name or a broker.
+         *
+         * @throws OutboxException naming the first setting that is unsafe, unknown to Kafka or contradicts another
+         */
+        public Builder check() {
+            ProducerSettings.of(settings, sendTimeout, maxPayload).check();
+            return this;
+        }
+
+        /**
          * Opens the publisher; brokers that are down are no error here.
          *
          * @throws OutboxException naming the first setting that is unsafe or contradicts another

@@ -107,6 +107,18 @@ final class ProducerSettings {
         }
     }
 
+    /** Has Kafka look at every value, without opening anything. */
+    void check() {
+        Map<String, Object> own = new LinkedHashMap<>(settings);
+        own.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        own.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        try {
+            new ProducerConfig(own);
+        } catch (RuntimeException e) {
+            throw new OutboxException("The Kafka producer could not be created: " + secrets.describe(e));
+        }
+    }
+
     private void checkSafety() {
         if (text(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, "").isEmpty()) {
             throw new OutboxException("bootstrap.servers is missing: give the addresses of your Kafka brokers,"

@@ -2,8 +2,6 @@
 package io.postrider.server;
 
 import io.postrider.table.TableNames;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -93,12 +91,10 @@ public final class Dashboard {
             throw new IllegalStateException("A dashboard in another server needs an authenticator: who can reach that"
                     + " server is not known here. Call authenticator(...).");
         }
-        return handler(Set.copyOf(hosts));
+        return handler(listening().access(Set.copyOf(hosts)));
     }
 
-    private DashboardHandler handler(Set<String> known) {
-        DashboardHandler.Access access = new DashboardHandler.Access(
-                new Doorkeeper(known), Optional.ofNullable(authenticator), new User("local", localRole));
+    DashboardHandler handler(DashboardHandler.Access access) {
         return new DashboardHandler(new Storage(dataSource, tables), access, redaction);
     }
 
@@ -108,33 +104,10 @@ public final class Dashboard {
      * @throws IllegalStateException if others could reach it and nobody asks them who they are
      */
     public DashboardServer start() {
-        InetAddress bound = bound();
-        if (!bound.isLoopbackAddress() && authenticator == null) {
-            throw new IllegalStateException("The dashboard will not listen on " + address
-                    + " without an authenticator: everybody who reaches this machine could read events and requeue"
-                    + " them. Call authenticator(...), or leave the address 127.0.0.1.");
-        }
-        return DashboardServer.start(bound, port, number -> handler(known(bound, number)));
+        return listening().start(this::handler);
     }
 
-    private InetAddress bound() {
-        try {
-            return InetAddress.getByName(address);
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("'" + address + "' is no address of this machine.", e);
-        }
-    }
-
-    /** Behind an authenticator another name does no harm; then only names that were given restrict. */
-    private Set<String> known(InetAddress bound, int number) {
-        Set<String> known = new LinkedHashSet<>(hosts);
-        if (bound.isLoopbackAddress()) {
-            known.add("localhost:" + number);
-            known.add("127.0.0.1:" + number);
-            known.add("[::1]:" + number);
-        } else if (!known.isEmpty()) {
-            known.add(bound.getHostAddress() + ":" + number);
-        }
-        return known;
+    private Listening listening() {
+        return new Listening(address, port, Set.copyOf(hosts), Optional.ofNullable(authenticator), localRole);
     }
 }

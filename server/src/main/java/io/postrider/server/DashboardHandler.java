@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Answers every request to the dashboard and its API, whichever HTTP server brings it: a request in, an answer out. Made by
  * {@link Dashboard#handler}. Thread-safe.
  */
-public final class DashboardHandler implements AutoCloseable {
+public final class DashboardHandler implements RequestHandler {
     /** A longer body is refused; whoever reads the request need read no more than one byte beyond. */
     public static final int LONGEST_BODY = 2 << 20;
 
@@ -49,13 +49,14 @@ public final class DashboardHandler implements AutoCloseable {
     }
 
     /** Never throws; what fails is told as problem+json, without a stack trace. */
+    @Override
     public Answer handle(Request request) {
         boolean api = request.path().startsWith("/api/");
         Answer answer;
         try {
             answer = api ? api(request) : asset(request);
         } catch (Problem e) {
-            answer = e.response().with(challenge(e, request));
+            answer = e.response().with(access.challenge(e, request));
         } catch (OutboxException e) {
             answer = Problem.unavailable(String.valueOf(e.getMessage())).response();
         } catch (RuntimeException e) {
@@ -80,19 +81,6 @@ public final class DashboardHandler implements AutoCloseable {
             throw Problem.notFound("Pages are got, not changed.");
         }
         return assets.find(request).orElseThrow(() -> Problem.notFound("There is no such page. Start at /"));
-    }
-
-    /** Scripts are asked by the browser's own dialog, the dashboard asks itself. */
-    private Map<String, String> challenge(Problem problem, Request request) {
-        if (problem.status() != 401) {
-            return Map.of();
-        }
-        Map<String, String> headers = new LinkedHashMap<>();
-        headers.put("x-postrider-scheme", access.scheme());
-        if (request.header(Doorkeeper.MARK).isEmpty()) {
-            headers.put("www-authenticate", access.scheme() + " realm=\"Postrider\"");
-        }
-        return headers;
     }
 
     private Answer secured(Answer answer, boolean api) {
@@ -127,18 +115,39 @@ public final class DashboardHandler implements AutoCloseable {
     }
 
     /** Who may ask. */
-    record Access(Doorkeeper doorkeeper, Optional<Authenticator> authenticator, User local) {
+    record Access(Doorkeeper doorkeeper, Optional<Authenticator> authenticator, User local, Attempts attempts) {
         User user(Request request) {
-            return authenticator.isEmpty()
-                    ? local
-                    : authenticator
-                            .get()
-                            .authenticate(request)
-                            .orElseThrow(() -> Problem.unauthorized("Sign in, or send the header Authorization."));
+            if (authenticator.isEmpty()) {
+                return local;
+            }
+            // Who sends nothing has not tried: so does every page before one has signed in.
+            boolean tries = request.header("authorization").isPresent();
+            if (tries) {
+                attempts.check(request.from());
+            }
+            return authenticator.get().authenticate(request).orElseThrow(() -> {
+                if (tries) {
+                    attempts.failed(request.from());
+                }
+                return Problem.unauthorized("Sign in, or send the header Authorization.");
+            });
         }
 
         String scheme() {
             return authenticator.map(Authenticator::scheme).orElse("");
+        }
+
+        /** Scripts are asked by the browser's own dialog, the dashboard asks itself. */
+        Map<String, String> challenge(Problem problem, Request request) {
+            if (problem.status() != 401) {
+                return Map.of();
+            }
+            Map<String, String> headers = new LinkedHashMap<>();
+            headers.put("x-postrider-scheme", scheme());
+            if (request.header(Doorkeeper.MARK).isEmpty()) {
+                headers.put("www-authenticate", scheme() + " realm=\"Postrider\"");
+            }
+            return headers;
         }
     }
 }

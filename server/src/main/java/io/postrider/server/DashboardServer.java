@@ -33,11 +33,11 @@ public final class DashboardServer implements AutoCloseable {
 
     private final HttpServer server;
     private final ExecutorService threads;
-    private final DashboardHandler handler;
+    private final RequestHandler handler;
     private final String url;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private DashboardServer(HttpServer server, DashboardHandler handler) {
+    private DashboardServer(HttpServer server, RequestHandler handler) {
         this.server = server;
         this.handler = handler;
         InetSocketAddress at = server.getAddress();
@@ -53,7 +53,7 @@ public final class DashboardServer implements AutoCloseable {
         });
     }
 
-    static DashboardServer start(InetAddress address, int port, IntFunction<DashboardHandler> handler) {
+    static DashboardServer start(InetAddress address, int port, IntFunction<RequestHandler> handler) {
         HttpServer server;
         try {
             server = HttpServer.create(new InetSocketAddress(address, port), 0);
@@ -77,7 +77,7 @@ public final class DashboardServer implements AutoCloseable {
         return url;
     }
 
-    DashboardHandler handler() {
+    RequestHandler handler() {
         return handler;
     }
 
@@ -128,7 +128,8 @@ public final class DashboardServer implements AutoCloseable {
                 path == null ? "/" : path,
                 query(exchange.getRequestURI().getRawQuery()),
                 headers,
-                body);
+                body,
+                exchange.getRemoteAddress().getAddress().getHostAddress());
     }
 
     private static Map<String, String> query(@Nullable String raw) {

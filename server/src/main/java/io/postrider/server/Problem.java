@@ -12,11 +12,17 @@ final class Problem extends RuntimeException {
 
     private final int status;
     private final String title;
+    private final transient Map<String, String> headers;
 
     private Problem(int status, String title, String detail) {
+        this(status, title, detail, Map.of());
+    }
+
+    private Problem(int status, String title, String detail, Map<String, String> headers) {
         super(detail, null, false, false);
         this.status = status;
         this.title = title;
+        this.headers = headers;
     }
 
     static Problem badRequest(String detail) {
@@ -43,6 +49,14 @@ final class Problem extends RuntimeException {
         return new Problem(413, "Too large", "A request has at most " + bytes + " bytes.");
     }
 
+    static Problem tooMany(long seconds) {
+        return new Problem(
+                429,
+                "Too many attempts",
+                "Too many attempts to sign in have failed from your address. Try again in " + seconds + " s.",
+                Map.of("retry-after", String.valueOf(seconds)));
+    }
+
     static Problem unavailable(String detail) {
         return new Problem(503, "Not possible now", detail);
     }
@@ -61,6 +75,6 @@ final class Problem extends RuntimeException {
         body.put("title", title);
         body.put("status", status);
         body.put("detail", getMessage());
-        return Response.json(status, "application/problem+json", body);
+        return Response.json(status, "application/problem+json", body).with(headers);
     }
 }

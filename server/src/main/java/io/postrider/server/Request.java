@@ -11,11 +11,22 @@ import java.util.Optional;
  *     /api/overview}
  * @param query its names and values, decoded; of a repeated name the first
  * @param headers by lower-case name
+ * @param from the address that it came from, by which failed attempts to sign in are counted; empty if it is not known
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, compared by nobody
-public record Request(String method, String path, Map<String, String> query, Map<String, String> headers, byte[] body) {
+public record Request(
+        String method, String path, Map<String, String> query, Map<String, String> headers, byte[] body, String from) {
+
+    /** From an address that is not known. */
+    public Request(String method, String path, Map<String, String> query, Map<String, String> headers, byte[] body) {
+        this(method, path, query, headers, body, "");
+    }
 
     public Optional<String> header(String name) {
         return Optional.ofNullable(headers.get(name));
+    }
+
+    Request below(String rest) {
+        return new Request(method, rest, query, headers, body, from);
     }
 }

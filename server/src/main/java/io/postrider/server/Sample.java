@@ -28,11 +28,7 @@ record Sample(
 
     /** What is to be delivered, now or later; the dead are not. */
     long backlog() {
-        return streams.stream().mapToLong(Sample::undelivered).sum();
-    }
-
-    static long undelivered(Backlog.Stream stream) {
-        return stream.pending() + stream.retrying() + stream.delayed() + stream.leased();
+        return streams.stream().mapToLong(Backlog.Stream::undelivered).sum();
     }
 
     /** Whether some count stopped at the bound. */

@@ -96,7 +96,10 @@ class AccessTest {
 
     private static Set<String> routes() {
         Set<String> routes = new TreeSet<>();
-        server.handler().router().routes().forEach(each -> routes.add(each.method() + " " + each.pattern()));
+        ((DashboardHandler) server.handler())
+                .router()
+                .routes()
+                .forEach(each -> routes.add(each.method() + " " + each.pattern()));
         return routes;
     }
 

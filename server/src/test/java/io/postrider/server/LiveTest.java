@@ -69,7 +69,7 @@ class LiveTest {
             }
             await("all have left")
                     .atMost(Duration.ofSeconds(20))
-                    .until(() -> server.handler().watchers() == 0);
+                    .until(() -> ((DashboardHandler) server.handler()).watchers() == 0);
             int left = connections.get();
             await("nobody looks")
                     .during(Duration.ofMillis(2500))

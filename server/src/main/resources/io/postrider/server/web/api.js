@@ -36,7 +36,7 @@ async function request(path, options) {
     try { problem = await response.json(); } catch { /* not from this server */ }
     const error = new ApiError(response.status, problem.title || 'Error ' + response.status, problem.detail,
       response.headers.get('x-postrider-scheme'));
-    if (error.status === 401) live.set({ signIn: error.scheme || 'Bearer' });
+    if (error.status === 401) live.set({ signIn: error.scheme || 'Bearer', error: null });
     throw error;
   }
   return response;

@@ -94,7 +94,7 @@ function Help({ close }) {
     <div class="buttons"><button class="primary" onClick=${close}>Close</button></div></dialog>`;
 }
 
-function SignIn({ scheme }) {
+function SignIn({ scheme, error }) {
   const basic = scheme === 'Basic';
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');
@@ -112,7 +112,7 @@ function SignIn({ scheme }) {
     ${basic && html`<label class="field"><span>Name</span><input name="name" autocomplete="username" value=${name} onInput=${(e) => setName(e.target.value)} /></label>`}
     <label class="field"><span>${basic ? 'Password' : 'Token'}</span><input name="secret" type="password" autocomplete="current-password" value=${secret}
       onInput=${(e) => setSecret(e.target.value)} /></label>
-    ${tried && html`<p class="error" role="alert">Nobody is known by this. Try again.</p>`}
+    ${tried && html`<p class="error" role="alert">${error ? clean(error) : 'Nobody is known by this. Try again.'}</p>`}
     <button class="primary" type="submit" disabled=${!secret}>Sign in</button>
   </form>`;
 }
@@ -147,7 +147,7 @@ function App() {
   useKeys(() => input.current?.focus(), () => setHelp(true));
   useEffect(watchWhileSeen, []);
   useEffect(() => setMenu(false), [place]);
-  if (scheme) return html`<${SignIn} scheme=${scheme} />`;
+  if (scheme) return html`<${SignIn} scheme=${scheme} error=${error} />`;
   const found = PAGES.find((each) => each.path === place.page);
   const Shown = place.page === 'events' && place.id ? EventDetail : found?.page;
   return html`

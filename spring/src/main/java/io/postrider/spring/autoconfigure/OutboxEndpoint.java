@@ -79,7 +79,7 @@ public final class OutboxEndpoint {
                 backlog.streams().stream()
                         .map(each -> new StreamView(
                                 each.name(),
-                                BacklogGauges.undelivered(each),
+                                each.undelivered(),
                                 each.dead(),
                                 each.unknown(),
                                 each.oldest().orElse(Duration.ZERO).toMillis() / 1000.0,

@@ -2,6 +2,10 @@
 package io.postrider.spring.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.postrider.micrometer.BacklogGauges;
+import io.postrider.micrometer.HandlerMeters;
+import io.postrider.micrometer.RelayMeters;
+import io.postrider.micrometer.StreamTags;
 import io.postrider.ops.Backlog;
 import io.postrider.ops.Relays;
 import org.springframework.beans.factory.ObjectProvider;
@@ -48,10 +52,12 @@ public final class PostriderActuatorAutoConfiguration {
         }
 
         @Bean
-        BacklogGauges postriderGauges(
+        GaugesLifecycle postriderGauges(
                 Storage storage, MeterRegistry registry, PostriderProperties properties, StreamTags tags) {
             Backlog backlog = Backlog.of(storage.dataSource(), storage.tables());
-            return new BacklogGauges(backlog, registry, properties.metrics(), tags);
+            PostriderProperties.Metrics settings = properties.metrics();
+            return new GaugesLifecycle(
+                    new BacklogGauges(backlog, registry, settings.prefix(), settings.refresh(), tags));
         }
     }
 

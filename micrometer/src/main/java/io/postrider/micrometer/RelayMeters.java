@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.spring.autoconfigure;
+package io.postrider.micrometer;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.postrider.OutboxEvent;
 import io.postrider.relay.RelayListener;
 import java.time.Duration;
 
-/** Counts what becomes of events. */
-final class RelayMeters implements RelayListener {
+/** Counts what becomes of events; a relay's listener. Thread-safe. */
+public final class RelayMeters implements RelayListener {
     private final MeterRegistry registry;
     private final String prefix;
     private final StreamTags tags;
 
-    RelayMeters(MeterRegistry registry, String prefix, StreamTags tags) {
+    /**
+     * Counts in this registry.
+     *
+     * @param prefix what the names of all meters begin with
+     */
+    public RelayMeters(MeterRegistry registry, String prefix, StreamTags tags) {
         this.registry = registry;
         this.prefix = prefix;
         this.tags = tags;
@@ -21,7 +26,7 @@ final class RelayMeters implements RelayListener {
     @Override
     public void published(OutboxEvent event, Duration took) {
         count("published", event);
-        registry.timer(prefix + ".events.processing.time", StreamTags.NAME, tags.of(event.stream()))
+        registry.timer(prefix + ".events.processing.time", tags.of(event.stream()))
                 .record(took);
     }
 
@@ -43,7 +48,6 @@ final class RelayMeters implements RelayListener {
     }
 
     private void count(String what, OutboxEvent event) {
-        registry.counter(prefix + ".events." + what, StreamTags.NAME, tags.of(event.stream()))
-                .increment();
+        registry.counter(prefix + ".events." + what, tags.of(event.stream())).increment();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.spring.autoconfigure;
+package io.postrider.micrometer;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -7,8 +7,8 @@ import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
 import io.postrider.ops.Backlog;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -16,10 +16,9 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
-/** Asks the table now and then what is pending, dead and unknown; scrapes read the last answer. */
-final class BacklogGauges implements SmartLifecycle {
+/** Asks the table now and then what is pending, dead and unknown; scrapes read the last answer. Thread-safe. */
+public final class BacklogGauges implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(BacklogGauges.class);
 
     private final Backlog backlog;
@@ -32,11 +31,16 @@ final class BacklogGauges implements SmartLifecycle {
     private boolean failing;
     private @Nullable ScheduledExecutorService thread;
 
-    BacklogGauges(Backlog backlog, MeterRegistry registry, PostriderProperties.Metrics settings, StreamTags tags) {
+    /**
+     * Nothing is asked before {@link #start}.
+     *
+     * @param names what the names of all meters begin with
+     */
+    public BacklogGauges(Backlog backlog, MeterRegistry registry, String names, Duration refresh, StreamTags tags) {
         this.backlog = backlog;
         this.tags = tags;
-        this.refresh = settings.refresh();
-        String prefix = settings.prefix() + ".events.";
+        this.refresh = refresh;
+        String prefix = names + ".events.";
         pending = MultiGauge.builder(prefix + "pending")
                 .description("Events that are not delivered yet")
                 .register(registry);
@@ -56,7 +60,7 @@ final class BacklogGauges implements SmartLifecycle {
     private record Sum(double pending, double dead, double unknown, double oldest) {
         static Sum of(Backlog.Stream stream) {
             return new Sum(
-                    undelivered(stream),
+                    stream.undelivered(),
                     stream.dead(),
                     stream.unknown(),
                     stream.oldest().orElse(Duration.ZERO).toMillis() / 1000.0);
@@ -71,14 +75,9 @@ final class BacklogGauges implements SmartLifecycle {
         }
     }
 
-    /** What will be delivered, now or later. */
-    static long undelivered(Backlog.Stream stream) {
-        return stream.pending() + stream.retrying() + stream.delayed() + stream.leased();
-    }
-
     private void look() {
         try {
-            Map<String, Sum> sums = new TreeMap<>();
+            Map<Tags, Sum> sums = new HashMap<>();
             backlog.streams().forEach(each -> sums.merge(tags.of(each.name()), Sum.of(each), Sum::with));
             show(pending, sums, Sum::pending);
             show(dead, sums, Sum::dead);
@@ -93,16 +92,15 @@ final class BacklogGauges implements SmartLifecycle {
         }
     }
 
-    private static void show(MultiGauge gauge, Map<String, Sum> sums, ToDoubleFunction<Sum> value) {
+    private static void show(MultiGauge gauge, Map<Tags, Sum> sums, ToDoubleFunction<Sum> value) {
         gauge.register(
                 sums.entrySet().stream()
-                        .map(entry ->
-                                Row.of(Tags.of(StreamTags.NAME, entry.getKey()), value.applyAsDouble(entry.getValue())))
+                        .map(entry -> Row.of(entry.getKey(), value.applyAsDouble(entry.getValue())))
                         .toList(),
                 true);
     }
 
-    @Override
+    /** Begins to ask, in a thread of its own; does nothing if it has begun. */
     public synchronized void start() {
         if (thread == null) {
             ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(work -> {
@@ -115,15 +113,16 @@ final class BacklogGauges implements SmartLifecycle {
         }
     }
 
+    /** Asks no more; may be started again. */
     @Override
-    public synchronized void stop() {
+    public synchronized void close() {
         if (thread != null) {
             thread.shutdownNow();
             thread = null;
         }
     }
 
-    @Override
+    /** Whether it asks. */
     public synchronized boolean isRunning() {
         return thread != null;
     }
