@@ -68,17 +68,23 @@ BEGIN
         WHEN pg_catalog.octet_length(NEW.event_key) NOT BETWEEN 1 AND 512
             THEN 'event_key must have 1 to 512 bytes, or be NULL for an event that is ordered with no other'
         WHEN pg_catalog.jsonb_typeof(NEW.headers) <> 'object' THEN 'headers must be a JSON object'
-        WHEN pg_catalog.octet_length(NEW.dedup_key) NOT BETWEEN 1 AND 512
-            THEN 'dedup_key must have 1 to 512 bytes, or be NULL for an event that may be there more than once'
-        WHEN NOT pg_catalog.isfinite(NEW.expires_at) THEN 'expires_at must be a time, or NULL for an event that never expires'
-        -- One that is leased is due at once; due_at says until when it is leased.
-        WHEN NEW.expires_at <= NEW.due_at AND TG_OP = 'INSERT' AND NEW.status = 'WAITING' AND NEW.locked_by IS NULL
-            THEN 'it expires before it is due (due_at), so it would never be delivered'
         WHEN NEW.max_attempts < 1 THEN 'max_attempts must be 1 or more, or NULL for what the relay says'
         WHEN NEW.status NOT IN ('PENDING', 'WAITING', 'DEAD', 'UNKNOWN')
             THEN 'status must be PENDING, WAITING, DEAD or UNKNOWN'
         WHEN NEW.holds AND NEW.status = 'PENDING' THEN 'a PENDING event holds nobody'
     END;
+    -- Apart, so that the many events without them pay one look for it.
+    IF NEW.expires_at IS NOT NULL OR NEW.dedup_key IS NOT NULL THEN
+        wrong := coalesce(wrong, CASE
+            WHEN pg_catalog.octet_length(NEW.dedup_key) NOT BETWEEN 1 AND 512
+                THEN 'dedup_key must have 1 to 512 bytes, or be NULL for an event that may be there more than once'
+            WHEN NOT pg_catalog.isfinite(NEW.expires_at)
+                THEN 'expires_at must be a time, or NULL for an event that never expires'
+            -- One that is leased is due at once; due_at says until when it is leased.
+            WHEN TG_OP = 'INSERT' AND NEW.expires_at <= NEW.due_at AND NEW.status = 'WAITING' AND NEW.locked_by IS NULL
+                THEN 'it expires before it is due (due_at), so it would never be delivered'
+        END);
+    END IF;
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION 'Event % is refused: %', NEW.event_id, wrong
             USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
@@ -106,7 +112,7 @@ CREATE INDEX outbox_event_dead ON outbox_event (stream, event_key, id) WHERE sta
 
 -- Writer: append, of events that have one. What is dead stands in nobody's way, and comes back without its dedup key.
 CREATE UNIQUE INDEX outbox_event_dedup ON outbox_event (stream, dedup_key)
-    WHERE dedup_key IS NOT NULL AND status IN ('PENDING', 'WAITING', 'UNKNOWN');
+    WHERE dedup_key IS NOT NULL AND status <> 'DEAD';
 
 -- What became of events: delivered or discarded. One partition per UTC day, made ahead and dropped when it is old.
 CREATE TABLE outbox_history (
