@@ -22,7 +22,9 @@ class SpringArchitectureTest {
         "org.springframework.boot.context.properties..",
         "org.springframework.boot.diagnostics..",
         "org.springframework.boot",
-        "org.springframework.boot.jdbc.metadata"
+        "org.springframework.boot.cloud",
+        "org.springframework.boot.jdbc.metadata",
+        "org.springframework.boot.web.servlet"
     };
 
     private static final Pattern EMPTY_NAME =

@@ -119,7 +119,9 @@ public final class PostriderAutoConfiguration {
         return (name, definition, type) -> SchemaAtStart.class.equals(type)
                 || RelayLifecycle.class.equals(type)
                 || WorkersLifecycle.class.equals(type)
+                || HousekeepingLifecycle.class.equals(type)
                 || SmartInitializingSingleton.class.equals(type)
+                || "postriderDashboard".equals(name)
                 || "postriderGauges".equals(name);
     }
 

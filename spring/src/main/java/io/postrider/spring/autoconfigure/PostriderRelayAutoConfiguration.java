@@ -20,7 +20,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 
 /** The relay in the application, and Kafka as its destination unless there is a Publisher bean. */
-@AutoConfiguration(after = PostriderAutoConfiguration.class)
+@AutoConfiguration(after = PostriderHousekeepingAutoConfiguration.class)
 @ConditionalOnBean(Storage.class)
 @ConditionalOnProperty(prefix = "postrider.relay", name = "enabled", matchIfMissing = true)
 public final class PostriderRelayAutoConfiguration {
@@ -77,8 +77,8 @@ public final class PostriderRelayAutoConfiguration {
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> listeners,
             ObjectProvider<KafkaPublisher> kafka,
-            PostriderProperties properties) {
-        return new RelayListeners(outbox, listeners, kafka, properties);
+            Chores chores) {
+        return new RelayListeners(outbox, listeners, kafka, chores);
     }
 
     /** What the relay hears and who hears of it, found when it starts. */
@@ -86,11 +86,11 @@ public final class PostriderRelayAutoConfiguration {
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> listeners,
             ObjectProvider<KafkaPublisher> kafka,
-            PostriderProperties properties) {
+            Chores chores) {
 
         RelayLifecycle.Wiring wiring() {
             SpringOutbox found = outbox.getIfAvailable();
-            return new RelayLifecycle.Wiring(found == null ? new Bell() : found.bell(), this::all);
+            return new RelayLifecycle.Wiring(found == null ? new Bell() : found.bell(), this::all, chores);
         }
 
         private RelayListener all() {
@@ -100,7 +100,7 @@ public final class PostriderRelayAutoConfiguration {
 
         private Stream<RelayListener> copies() {
             KafkaPublisher publisher = kafka.getIfAvailable();
-            return publisher == null || properties.kafka().deadLetterTopic() == null
+            return publisher == null || chores.properties().kafka().deadLetterTopic() == null
                     ? Stream.empty()
                     : Stream.of(publisher.deadLetterCopies());
         }
