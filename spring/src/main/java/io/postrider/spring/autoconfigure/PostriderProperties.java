@@ -35,6 +35,7 @@ public record PostriderProperties(
         @DefaultValue Kafka kafka,
         @DefaultValue Metrics metrics,
         @DefaultValue Health health,
+        @NestedConfigurationProperty @DefaultValue AppendProperties append,
         @NestedConfigurationProperty @DefaultValue HousekeepingProperties housekeeping,
         @NestedConfigurationProperty @DefaultValue AlertProperties alerts,
         @NestedConfigurationProperty @DefaultValue DashboardProperties dashboard) {

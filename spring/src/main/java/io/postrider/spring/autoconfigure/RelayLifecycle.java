@@ -35,7 +35,7 @@ public final class RelayLifecycle implements SmartLifecycle {
     private @Nullable Relay relay;
 
     /** What wakes the relay, who is told what it does, and what it does besides. */
-    record Wiring(Bell bell, Supplier<RelayListener> listener, Chores chores) {}
+    record Wiring(Bell bell, Supplier<RelayListener> listener, Chores chores, PublisherWrapper wrapper) {}
 
     RelayLifecycle(Storage storage, PostriderProperties properties, String name, Publisher publisher, Wiring wiring) {
         this.storage = storage;
@@ -86,7 +86,7 @@ public final class RelayLifecycle implements SmartLifecycle {
                             .toArray(StreamSettings[]::new))
                     .build();
             RelaySettings.Builder built = Relay.from(feed)
-                    .to(new SharedPublisher(publisher))
+                    .to(new SharedPublisher(wiring.wrapper().wrap(publisher)))
                     .name(name)
                     .loops(settings.loops())
                     .idlePoll(settings.idlePoll())
