@@ -107,6 +107,18 @@ final class ProducerSettings {
         }
     }
 
+    /** Refuses what Kafka would, as far as it can be known without opening a producer, which takes much longer. */
+    void check() {
+        Map<String, Object> all = new LinkedHashMap<>(settings);
+        all.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, BYTES);
+        all.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, BYTES);
+        try {
+            ProducerConfig.configDef().parse(all);
+        } catch (RuntimeException e) {
+            throw new OutboxException("The Kafka producer could not be created: " + secrets.describe(e));
+        }
+    }
+
     private void checkSafety() {
         if (text(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, "").isEmpty()) {
             throw new OutboxException("bootstrap.servers is missing: give the addresses of your Kafka brokers,"

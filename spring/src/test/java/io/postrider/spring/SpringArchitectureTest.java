@@ -8,9 +8,16 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.xpath.XPathConstants;
+import javax.xml.xpath.XPathFactory;
 import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.w3c.dom.NodeList;
 
 class SpringArchitectureTest {
     /** In both lines by the same name. */
@@ -62,6 +69,21 @@ class SpringArchitectureTest {
                         .filter(name -> Arrays.stream(BOOT).noneMatch(known -> within(name, known)))
                         .distinct())
                 .isEmpty();
+    }
+
+    @Test
+    void nothing_comes_with_the_starter_that_the_application_did_not_ask_for() throws Exception {
+        Document pom = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(Path.of("pom.xml").toFile());
+        NodeList all = (NodeList) XPathFactory.newInstance()
+                .newXPath()
+                .evaluate(
+                        "/project/dependencies/dependency[not(optional = 'true') and not(scope)]/artifactId",
+                        pom,
+                        XPathConstants.NODESET);
+        assertThat(IntStream.range(0, all.getLength()).mapToObj(i -> all.item(i).getTextContent()))
+                .containsExactlyInAnyOrder("postrider-core", "postrider-kafka", "slf4j-api", "jspecify");
     }
 
     private static boolean within(String name, String known) {

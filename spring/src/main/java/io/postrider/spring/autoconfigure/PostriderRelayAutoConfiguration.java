@@ -51,6 +51,7 @@ public final class PostriderRelayAutoConfiguration {
         MessageFormat format = KafkaFormat.of(kafka, environment);
         try {
             KafkaPublisher.Builder builder = KafkaPublisher.builder(settings)
+                    .opensLater()
                     .sendTimeout(kafka.sendTimeout())
                     .maxPayload((int) properties.maxPayload().toBytes())
                     .format(format);
