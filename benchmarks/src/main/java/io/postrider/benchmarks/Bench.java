@@ -48,6 +48,7 @@ public final class Bench {
             case "inbox" -> new InboxScenario(options);
             case "queue" -> new QueueScenario(options);
             case "dashboard" -> new DashboardScenario(options);
+            case "startup" -> new StartupScenario(options);
             case "held" -> new HeldScenario(options);
             default -> new IdleScenario(options);
         };

@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|inbox|idle|held|queue|dashboard [options]
+            usage: ./bench drain|latency|append|inbox|idle|held|queue|dashboard|startup [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -53,6 +53,8 @@ final class Options {
             dashboard: how long its pages take while much is stuck
               --events N        undelivered events (1000000)
               --delivered N     events in the history (10000000)
+
+            startup: how long a small application of Spring Boot takes to start, with and without the starter (10 rounds)
             """;
 
     private static final Map<String, Set<String>> KNOWN = Map.of(
@@ -63,7 +65,8 @@ final class Options {
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),
             "queue", Set.of("events", "loops", "connections"),
-            "dashboard", Set.of("events", "delivered"));
+            "dashboard", Set.of("events", "delivered"),
+            "startup", Set.of());
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 
     private final String scenario;

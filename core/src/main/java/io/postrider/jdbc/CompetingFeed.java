@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A work queue: events in no order, each leased by whoever is first, those of one key side by side.
@@ -45,10 +46,12 @@ public final class CompetingFeed implements Feed {
         dataSource = builder.dataSource;
         sql = new Sql(builder.tables);
         competingSql = new CompetingSql(builder.tables);
-        Housekeeper housekeeper = Housekeeper.builder(dataSource)
-                .tables(builder.tables)
-                .retention(new Retention(dataSource, builder.tables, builder.keepHistory))
-                .build();
+        Housekeeper housekeeper = builder.housekeeper != null
+                ? builder.housekeeper
+                : Housekeeper.builder(dataSource)
+                        .tables(builder.tables)
+                        .retention(new Retention(dataSource, builder.tables, builder.keepHistory))
+                        .build();
         Session session = new Session(dataSource, settings.lease().dividedBy(2));
         member = new CompetingMember(
                 new MemberStatements(session, sql, competingSql, settings),
@@ -131,6 +134,7 @@ public final class CompetingFeed implements Feed {
         private Duration lease = Duration.ofSeconds(8);
         private Duration statementTimeout = Duration.ofSeconds(10);
         private Duration keepHistory = Duration.ofDays(7);
+        private @Nullable Housekeeper housekeeper;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -174,6 +178,12 @@ public final class CompetingFeed implements Feed {
         /** How long delivered events stay in the history, in whole days; 7 days by default. */
         public Builder keepHistory(Duration keepHistory) {
             this.keepHistory = Housekeeping.wholeDays(keepHistory);
+            return this;
+        }
+
+        /** What workers do now and then besides delivering; as that of an {@link OrderedFeed}. */
+        public Builder housekeeper(Housekeeper housekeeper) {
+            this.housekeeper = Objects.requireNonNull(housekeeper, "housekeeper");
             return this;
         }
 

@@ -54,7 +54,7 @@ public final class KafkaPublisher implements Publisher {
         records = new Records(builder.topics, topic == null ? OutboxEvent::stream : topic, builder.format);
         deadLetterTopic = builder.deadLetterTopic;
         format = builder.format;
-        producers = new Producers(settings);
+        producers = new Producers(settings, builder.opensLater);
     }
 
     /** A publisher with the defaults of {@link #builder(Properties)}. */
@@ -189,6 +189,7 @@ public final class KafkaPublisher implements Publisher {
         private @Nullable String deadLetterTopic;
         private Duration sendTimeout = ProducerSettings.DEFAULT_SEND_TIMEOUT;
         private int maxPayload = ProducerSettings.DEFAULT_MAX_PAYLOAD;
+        private boolean opensLater;
 
         private Builder(Map<String, Object> settings) {
             this.settings = settings;
@@ -237,6 +238,16 @@ public final class KafkaPublisher implements Publisher {
          */
         public Builder check() {
             ProducerSettings.of(settings, sendTimeout, maxPayload).check();
+            return this;
+        }
+
+        /**
+         * Opens Kafka's producer with the first event, or a second or two from now, in the background: an application that starts
+         * need not wait for it. What only an open producer finds wrong, such as names that cannot be resolved, is logged then,
+         * and events wait.
+         */
+        public Builder opensLater() {
+            this.opensLater = true;
             return this;
         }
 

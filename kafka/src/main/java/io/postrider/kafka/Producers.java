@@ -51,13 +51,17 @@ final class Producers {
     private long openedAt;
 
     // Only one thread opens at a time.
-    private volatile int failedLast;
+    private volatile int failedLast = -1;
 
-    /** Opens the first producer, so that wrong settings fail here. */
-    Producers(ProducerSettings settings) {
+    /** Opens the first producer, so that wrong settings fail here; or leaves that to the first send, or to the watchdog. */
+    Producers(ProducerSettings settings, boolean later) {
         this.settings = settings;
         this.failures = new KafkaFailures(settings.secrets());
-        this.current = new Generation(settings.open(++opened), failures, this::broken);
+        if (later) {
+            settings.check();
+        } else {
+            this.current = new Generation(settings.open(++opened), failures, this::broken);
+        }
         this.openedAt = System.nanoTime();
         this.watchdog = new ScheduledThreadPoolExecutor(1, daemon("postrider-kafka-watchdog"));
         watchdog.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -96,6 +100,7 @@ final class Producers {
         while (!closed) {
             Generation generation = current;
             if (generation == null) {
+                openFirst();
                 send.blocked(KafkaFailures.noProducer(send.topic()));
                 return false;
             }
@@ -219,6 +224,16 @@ final class Producers {
                     .log("Kafka gave no answer for {}: the producer is replaced.", settings.sendTimeout());
         }
         inBackground(this::open);
+    }
+
+    /** Somebody waits for the very first. */
+    private void openFirst() {
+        synchronized (this) {
+            if (opened > 0) {
+                return;
+            }
+        }
+        openAtOnce();
     }
 
     /** The one before had worked: no need to wait, and others must not. */

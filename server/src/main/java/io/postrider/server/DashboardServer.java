@@ -9,8 +9,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -21,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -123,31 +120,13 @@ public final class DashboardServer implements AutoCloseable {
         exchange.getRequestHeaders()
                 .forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.get(0)));
         String path = exchange.getRequestURI().getRawPath();
-        return new Request(
+        return Request.of(
                 exchange.getRequestMethod(),
                 path == null ? "/" : path,
-                query(exchange.getRequestURI().getRawQuery()),
+                exchange.getRequestURI().getRawQuery(),
                 headers,
                 body,
                 exchange.getRemoteAddress().getAddress().getHostAddress());
-    }
-
-    private static Map<String, String> query(@Nullable String raw) {
-        Map<String, String> query = new LinkedHashMap<>();
-        if (raw == null) {
-            return query;
-        }
-        for (String pair : raw.split("&", -1)) {
-            int equals = pair.indexOf('=');
-            try {
-                String name = URLDecoder.decode(equals < 0 ? pair : pair.substring(0, equals), StandardCharsets.UTF_8);
-                String value = equals < 0 ? "" : URLDecoder.decode(pair.substring(equals + 1), StandardCharsets.UTF_8);
-                query.putIfAbsent(name, value);
-            } catch (IllegalArgumentException e) {
-                // A stray percent sign: the pair says nothing.
-            }
-        }
-        return query;
     }
 
     /** Stops listening; who watches live is let go. Does nothing the second time. */

@@ -7,7 +7,7 @@ import java.lang.reflect.Type;
 
 /** Turns objects into JSON payloads and back, by default with the application's own Jackson mapper. Thread-safe. */
 @FunctionalInterface
-public interface EventJson {
+public interface EventJson extends EventWriter {
 
     /** The object as JSON in UTF-8. */
     byte[] write(Object body);
@@ -29,6 +29,7 @@ public interface EventJson {
      * outbox.append(json.event("order-events", "OrderPlaced", order).aggregate("Order", order.id()).build());
      * }</pre>
      */
+    @Override
     default OutboxEvent.Builder event(String stream, String type, Object body) {
         return OutboxEvent.of(stream, type).payload(write(body), "application/json");
     }

@@ -28,14 +28,14 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 public final class MappedEvents implements ApplicationListener<ApplicationEvent> {
     private final Outbox outbox;
     private final List<EventMapping<?>> mappings;
-    private final Supplier<@Nullable EventJson> json;
+    private final Supplier<@Nullable EventWriter> writer;
     private final Map<Class<?>, Optional<Function<Object, OutboxEvent>>> known = new ConcurrentHashMap<>();
 
-    /** @param json writes annotated events; asked for when the first of them is published */
-    public MappedEvents(Outbox outbox, Collection<EventMapping<?>> mappings, Supplier<@Nullable EventJson> json) {
+    /** @param writer writes annotated events; asked for when the first of them is published */
+    public MappedEvents(Outbox outbox, Collection<EventMapping<?>> mappings, Supplier<@Nullable EventWriter> writer) {
         this.outbox = outbox;
         this.mappings = List.copyOf(mappings);
-        this.json = json;
+        this.writer = writer;
     }
 
     @Override
@@ -73,15 +73,15 @@ public final class MappedEvents implements ApplicationListener<ApplicationEvent>
     }
 
     private Function<Object, OutboxEvent> annotated(Class<?> type, OutboxMessage message) {
-        EventJson writer = json.get();
-        if (writer == null) {
+        EventWriter found = writer.get();
+        if (found == null) {
             throw new OutboxException("Application event " + type.getName()
                     + " cannot be written as JSON: there is no Jackson mapper. Add Jackson, or an EventJson bean.");
         }
         String name = message.type().isEmpty() ? type.getSimpleName() : message.type();
         Function<Object, String> key = message.key().isEmpty() ? null : key(type, message.key());
         return event -> {
-            OutboxEvent.Builder builder = writer.event(message.stream(), name, event);
+            OutboxEvent.Builder builder = found.event(message.stream(), name, event);
             if (key == null) {
                 return builder.build();
             }

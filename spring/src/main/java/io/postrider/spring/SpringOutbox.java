@@ -41,6 +41,7 @@ public final class SpringOutbox implements Outbox {
     private final Settings settings;
     private final EventContext context;
     private final @Nullable KeyLocks locks;
+    private final @Nullable AppendObserver observer;
 
     /**
      * How events are stored.
@@ -62,11 +63,22 @@ public final class SpringOutbox implements Outbox {
      * @param context what each event carries along besides its own headers
      */
     public SpringOutbox(DataSource dataSource, Settings settings, EventContext context) {
+        this(dataSource, settings, context, null);
+    }
+
+    /**
+     * Creates an outbox whose appends are observed.
+     *
+     * @param observer asked around each append; null: nobody
+     */
+    public SpringOutbox(
+            DataSource dataSource, Settings settings, EventContext context, @Nullable AppendObserver observer) {
         this.dataSource = asBound(Objects.requireNonNull(dataSource, "dataSource"));
         this.rows = JdbcOutbox.of(this.dataSource).withTables(settings.tables()).withMaxPayload(settings.maxPayload());
         this.settings = settings;
         this.context = Objects.requireNonNull(context, "context");
         this.locks = settings.strictKeyOrder() ? new KeyLocks() : null;
+        this.observer = observer;
     }
 
     /** Transaction managers bind what is behind this proxy. */
@@ -90,6 +102,14 @@ public final class SpringOutbox implements Outbox {
         if (events.isEmpty()) {
             return;
         }
+        if (observer == null) {
+            keep(events);
+        } else {
+            observer.around(events, () -> keep(events));
+        }
+    }
+
+    private void keep(Collection<OutboxEvent> events) {
         OutboxEvent first = events.iterator().next();
         TransactionBuffer buffer = CurrentTransaction.writable(first) ? TransactionBuffer.of(this) : null;
         if (buffer == null) {

@@ -8,9 +8,16 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.xpath.XPathConstants;
+import javax.xml.xpath.XPathFactory;
 import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.w3c.dom.NodeList;
 
 class SpringArchitectureTest {
     /** In both lines by the same name. */
@@ -22,7 +29,9 @@ class SpringArchitectureTest {
         "org.springframework.boot.context.properties..",
         "org.springframework.boot.diagnostics..",
         "org.springframework.boot",
-        "org.springframework.boot.jdbc.metadata"
+        "org.springframework.boot.cloud",
+        "org.springframework.boot.jdbc.metadata",
+        "org.springframework.boot.web.servlet"
     };
 
     private static final Pattern EMPTY_NAME =
@@ -51,15 +60,30 @@ class SpringArchitectureTest {
     }
 
     @Test
-    void what_moved_between_the_lines_of_boot_is_used_by_the_two_healths_alone() {
+    void what_moved_between_the_lines_of_boot_is_used_by_those_named_after_them_alone() {
         assertThat(STARTER.stream()
-                        .filter(type -> !type.getSimpleName().matches("Boot[34]Health"))
+                        .filter(type -> !type.getSimpleName().matches("Boot[34](Health|Kafka)"))
                         .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
                         .map(dependency -> dependency.getTargetClass().getPackageName())
                         .filter(name -> name.startsWith("org.springframework.boot"))
                         .filter(name -> Arrays.stream(BOOT).noneMatch(known -> within(name, known)))
                         .distinct())
                 .isEmpty();
+    }
+
+    @Test
+    void nothing_comes_with_the_starter_that_the_application_did_not_ask_for() throws Exception {
+        Document pom = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(Path.of("pom.xml").toFile());
+        NodeList all = (NodeList) XPathFactory.newInstance()
+                .newXPath()
+                .evaluate(
+                        "/project/dependencies/dependency[not(optional = 'true') and not(scope)]/artifactId",
+                        pom,
+                        XPathConstants.NODESET);
+        assertThat(IntStream.range(0, all.getLength()).mapToObj(i -> all.item(i).getTextContent()))
+                .containsExactlyInAnyOrder("postrider-core", "postrider-kafka", "slf4j-api", "jspecify");
     }
 
     private static boolean within(String name, String known) {

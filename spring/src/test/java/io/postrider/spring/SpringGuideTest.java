@@ -156,8 +156,11 @@ class SpringGuideTest {
 
     @Test
     void every_java_snippet_of_the_guide_is_code_that_runs_here() throws IOException {
-        String source =
-                bare(Files.readString(root().resolve("spring/src/test/java/io/postrider/spring/SpringGuideTest.java")));
+        StringBuilder all = new StringBuilder();
+        for (String test : List.of("SpringGuideTest", "DashboardInApplicationTest")) {
+            all.append(Files.readString(root().resolve("spring/src/test/java/io/postrider/spring/" + test + ".java")));
+        }
+        String source = bare(all.toString());
         List<String> snippets = snippets("java");
         assertThat(snippets).hasSizeGreaterThan(4);
         for (String snippet : snippets) {

@@ -48,10 +48,26 @@ final class TestApplication implements AutoCloseable {
         return runBare(configuration, all.toArray(String[]::new));
     }
 
+    /** Runs it with its web server, on a port of this machine that is free. */
+    static TestApplication runWeb(PostgresServer.Database database, Class<?> configuration, String... properties) {
+        List<String> all = new ArrayList<>(List.of(
+                "spring.datasource.url=" + database.url(),
+                "server.address=127.0.0.1",
+                "server.port=0",
+                WITHOUT_JPA,
+                WITHOUT_RELAY));
+        all.addAll(Arrays.asList(properties));
+        return run(WebApplicationType.SERVLET, configuration, all.toArray(String[]::new));
+    }
+
     /** Runs it without a word about a DataSource. */
     static TestApplication runBare(Class<?> configuration, String... properties) {
+        return run(WebApplicationType.NONE, configuration, properties);
+    }
+
+    private static TestApplication run(WebApplicationType web, Class<?> configuration, String... properties) {
         return new TestApplication(new SpringApplicationBuilder(configuration)
-                .web(WebApplicationType.NONE)
+                .web(web)
                 .bannerMode(Banner.Mode.OFF)
                 .logStartupInfo(false)
                 .registerShutdownHook(false)
@@ -61,6 +77,11 @@ final class TestApplication implements AutoCloseable {
 
     ConfigurableApplicationContext context() {
         return context;
+    }
+
+    /** Where the web server listens. */
+    int port() {
+        return Integer.parseInt(String.valueOf(context.getEnvironment().getProperty("local.server.port")));
     }
 
     <T> T bean(Class<T> type) {

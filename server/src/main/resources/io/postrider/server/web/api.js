@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to the server: one function per kind of request, and the live overview that all pages share.
 
+// Where an application has mounted the dashboard, its own session may say who asks.
+const CREDENTIALS = 'same-origin';
 const MARK = { 'x-postrider': '1' };
 const SECRET = 'postrider.authorization';
 
@@ -26,7 +28,7 @@ function headers(more) {
 async function request(path, options) {
   let response;
   try {
-    response = await fetch('./api/' + path, { cache: 'no-store', credentials: 'omit', ...options });
+    response = await fetch('./api/' + path, { cache: 'no-store', credentials: CREDENTIALS, ...options });
   } catch (e) {
     if (e.name === 'AbortError') throw e;
     throw new ApiError(0, 'The server does not answer', 'The dashboard’s server cannot be reached. It is tried again.');

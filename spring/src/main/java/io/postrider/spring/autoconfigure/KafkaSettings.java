@@ -62,6 +62,17 @@ final class KafkaSettings {
         return all;
     }
 
+    /** The settings of a serializer, which may look for any of them: also what producers are not given. */
+    Map<String, Object> ofSerializers(PostriderProperties.Kafka own) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        for (String prefix : List.of("spring.kafka", "spring.kafka.producer")) {
+            binder.bind(prefix + ".properties", Bindable.mapOf(String.class, String.class))
+                    .ifBound(all::putAll);
+        }
+        all.putAll(read(own));
+        return all;
+    }
+
     private void properties(String prefix, Map<String, Object> all) {
         binder.bind(prefix + ".properties", Bindable.mapOf(String.class, String.class))
                 .ifBound(given -> given.forEach((name, value) -> {

@@ -4,9 +4,11 @@ package io.postrider.spring.autoconfigure;
 import io.postrider.Outbox;
 import io.postrider.inbox.Inbox;
 import io.postrider.jdbc.JdbcInbox;
+import io.postrider.spring.AppendObserver;
 import io.postrider.spring.EventContext;
 import io.postrider.spring.EventJson;
 import io.postrider.spring.EventMapping;
+import io.postrider.spring.EventWriter;
 import io.postrider.spring.MappedEvents;
 import io.postrider.spring.RecordingOutbox;
 import io.postrider.spring.SpringInbox;
@@ -14,7 +16,9 @@ import io.postrider.spring.SpringOutbox;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -28,7 +32,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.ResourceLoader;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 
@@ -66,11 +73,15 @@ public final class PostriderAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean(Outbox.class)
-        SpringOutbox outbox(Storage storage, PostriderProperties properties, ObjectProvider<EventContext> contexts) {
+        SpringOutbox outbox(
+                Storage storage,
+                PostriderProperties properties,
+                ObjectProvider<EventContext> contexts,
+                ObjectProvider<AppendObserver> observer) {
             SpringOutbox.Settings settings =
                     new SpringOutbox.Settings(storage.tables(), payloadLimit(properties), properties.strictKeyOrder());
             List<EventContext> all = contexts.orderedStream().toList();
-            return new SpringOutbox(storage.dataSource(), settings, () -> headers(all));
+            return new SpringOutbox(storage.dataSource(), settings, () -> headers(all), observer.getIfAvailable());
         }
 
         /** For transactions of its own. */
@@ -119,7 +130,9 @@ public final class PostriderAutoConfiguration {
         return (name, definition, type) -> SchemaAtStart.class.equals(type)
                 || RelayLifecycle.class.equals(type)
                 || WorkersLifecycle.class.equals(type)
+                || HousekeepingLifecycle.class.equals(type)
                 || SmartInitializingSingleton.class.equals(type)
+                || "postriderDashboard".equals(name)
                 || "postriderGauges".equals(name);
     }
 
@@ -131,11 +144,37 @@ public final class PostriderAutoConfiguration {
 
     @Bean
     MappedEvents postriderMappedEvents(
-            ObjectProvider<Outbox> outbox, ObjectProvider<EventMapping<?>> mappings, ObjectProvider<EventJson> json) {
+            ObjectProvider<Outbox> outbox,
+            ObjectProvider<EventMapping<?>> mappings,
+            ObjectProvider<EventWriter> writers) {
         return new MappedEvents(
                 events -> outbox.getObject().append(events),
                 mappings.orderedStream().toList(),
-                json::getIfAvailable);
+                () -> chosen(writers));
+    }
+
+    /** What the application has chosen goes before JSON, which is there by itself. */
+    private static @Nullable EventWriter chosen(ObjectProvider<EventWriter> writers) {
+        List<EventWriter> all = writers.orderedStream().toList();
+        return all.stream()
+                .filter(each -> !(each instanceof EventJson))
+                .findFirst()
+                .orElse(all.isEmpty() ? null : all.get(0));
+    }
+
+    /** A Serializer of Kafka in the place of JSON. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(prefix = "postrider.append", name = "value-serializer")
+    static final class WithSerializer {
+
+        @Bean
+        @Primary
+        SerializerWriter postriderSerializer(
+                PostriderProperties properties, Environment environment, ResourceLoader resources) {
+            Class<?> type = Objects.requireNonNull(properties.append().valueSerializer());
+            Map<String, Object> settings = new KafkaSettings(environment, resources).ofSerializers(properties.kafka());
+            return SerializerWriter.of(type, properties, settings);
+        }
     }
 
     /** Spring Boot 4. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
@@ -33,7 +34,11 @@ public record PostriderProperties(
         @DefaultValue Map<String, Worker> workers,
         @DefaultValue Kafka kafka,
         @DefaultValue Metrics metrics,
-        @DefaultValue Health health) {
+        @DefaultValue Health health,
+        @NestedConfigurationProperty @DefaultValue AppendProperties append,
+        @NestedConfigurationProperty @DefaultValue HousekeepingProperties housekeeping,
+        @NestedConfigurationProperty @DefaultValue AlertProperties alerts,
+        @NestedConfigurationProperty @DefaultValue DashboardProperties dashboard) {
 
     /** What is done about the tables at start. */
     public enum Mode {

@@ -10,17 +10,20 @@ import io.postrider.relay.RelayListener;
 import io.postrider.spring.SpringOutbox;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 
 /** The relay in the application, and Kafka as its destination unless there is a Publisher bean. */
-@AutoConfiguration(after = PostriderAutoConfiguration.class)
+@AutoConfiguration(after = PostriderHousekeepingAutoConfiguration.class)
 @ConditionalOnBean(Storage.class)
 @ConditionalOnProperty(prefix = "postrider.relay", name = "enabled", matchIfMissing = true)
 public final class PostriderRelayAutoConfiguration {
@@ -28,9 +31,16 @@ public final class PostriderRelayAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(Publisher.class)
     KafkaPublisher postriderPublisher(
-            PostriderProperties properties, Environment environment, ResourceLoader resources) {
+            PostriderProperties properties,
+            Environment environment,
+            ResourceLoader resources,
+            ObjectProvider<KafkaPlace> places) {
         PostriderProperties.Kafka kafka = properties.kafka();
         Map<String, Object> settings = new KafkaSettings(environment, resources).read(kafka);
+        places.orderedStream()
+                .flatMap(place -> place.details().stream())
+                .findFirst()
+                .ifPresent(details -> details.addTo(settings));
         if (!settings.containsKey("bootstrap.servers")) {
             throw new SetupException(
                     "The relay is enabled and there is nothing to deliver to: no Kafka brokers are set, and there is no"
@@ -41,6 +51,7 @@ public final class PostriderRelayAutoConfiguration {
         MessageFormat format = KafkaFormat.of(kafka, environment);
         try {
             KafkaPublisher.Builder builder = KafkaPublisher.builder(settings)
+                    .opensLater()
                     .sendTimeout(kafka.sendTimeout())
                     .maxPayload((int) properties.maxPayload().toBytes())
                     .format(format);
@@ -61,6 +72,28 @@ public final class PostriderRelayAutoConfiguration {
         }
     }
 
+    /** Spring Boot 3. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.autoconfigure.kafka.KafkaConnectionDetails")
+    static final class KafkaOfBoot3 {
+
+        @Bean
+        Boot3Kafka postriderKafkaPlace(ListableBeanFactory beans) {
+            return new Boot3Kafka(beans);
+        }
+    }
+
+    /** Spring Boot 4. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails")
+    static final class KafkaOfBoot4 {
+
+        @Bean
+        Boot4Kafka postriderKafkaPlace(ListableBeanFactory beans) {
+            return new Boot4Kafka(beans);
+        }
+    }
+
     /** Stopped by its lifecycle; as a bean only if the context fails while it starts. */
     @Bean(destroyMethod = "stop")
     RelayLifecycle postriderRelay(
@@ -77,8 +110,9 @@ public final class PostriderRelayAutoConfiguration {
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> listeners,
             ObjectProvider<KafkaPublisher> kafka,
-            PostriderProperties properties) {
-        return new RelayListeners(outbox, listeners, kafka, properties);
+            Chores chores,
+            ObjectProvider<PublisherWrapper> wrapper) {
+        return new RelayListeners(outbox, listeners, kafka, chores, wrapper);
     }
 
     /** What the relay hears and who hears of it, found when it starts. */
@@ -86,11 +120,16 @@ public final class PostriderRelayAutoConfiguration {
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> listeners,
             ObjectProvider<KafkaPublisher> kafka,
-            PostriderProperties properties) {
+            Chores chores,
+            ObjectProvider<PublisherWrapper> wrapper) {
 
         RelayLifecycle.Wiring wiring() {
             SpringOutbox found = outbox.getIfAvailable();
-            return new RelayLifecycle.Wiring(found == null ? new Bell() : found.bell(), this::all);
+            return new RelayLifecycle.Wiring(
+                    found == null ? new Bell() : found.bell(),
+                    this::all,
+                    chores,
+                    wrapper.getIfAvailable(() -> publisher -> publisher));
         }
 
         private RelayListener all() {
@@ -100,7 +139,7 @@ public final class PostriderRelayAutoConfiguration {
 
         private Stream<RelayListener> copies() {
             KafkaPublisher publisher = kafka.getIfAvailable();
-            return publisher == null || properties.kafka().deadLetterTopic() == null
+            return publisher == null || chores.properties().kafka().deadLetterTopic() == null
                     ? Stream.empty()
                     : Stream.of(publisher.deadLetterCopies());
         }

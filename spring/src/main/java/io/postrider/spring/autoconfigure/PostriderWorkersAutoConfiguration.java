@@ -14,14 +14,15 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 
 /** The workers of the application: what {@code postrider.workers} says, for the methods that handle events. */
-@AutoConfiguration(after = PostriderAutoConfiguration.class)
+@AutoConfiguration(after = PostriderHousekeepingAutoConfiguration.class)
 @ConditionalOnBean(Storage.class)
 public final class PostriderWorkersAutoConfiguration {
 
     /** Stopped by its lifecycle; as a bean only if the context fails while it starts. */
     @Bean(destroyMethod = "stop")
-    WorkersLifecycle postriderWorkers(Storage storage, PostriderProperties properties, Surroundings surroundings) {
-        return new WorkersLifecycle(storage, properties, surroundings);
+    WorkersLifecycle postriderWorkers(
+            Storage storage, PostriderProperties properties, Surroundings surroundings, Chores chores) {
+        return new WorkersLifecycle(storage, properties, surroundings, chores);
     }
 
     @Bean

@@ -34,8 +34,8 @@ public final class RelayLifecycle implements SmartLifecycle {
     private @Nullable RelayConnections connections;
     private @Nullable Relay relay;
 
-    /** What wakes the relay, and who is told what it does. */
-    record Wiring(Bell bell, Supplier<RelayListener> listener) {}
+    /** What wakes the relay, who is told what it does, and what it does besides. */
+    record Wiring(Bell bell, Supplier<RelayListener> listener, Chores chores, PublisherWrapper wrapper) {}
 
     RelayLifecycle(Storage storage, PostriderProperties properties, String name, Publisher publisher, Wiring wiring) {
         this.storage = storage;
@@ -79,13 +79,14 @@ public final class RelayLifecycle implements SmartLifecycle {
                     .tables(storage.tables())
                     .lease(settings.lease())
                     .keepHistory(settings.keepHistory())
+                    .housekeeper(wiring.chores().ofRelays(opened.dataSource()))
                     .streams(properties.streams().entrySet().stream()
                             .map(entry -> stream(entry.getKey(), entry.getValue()))
                             .flatMap(Optional::stream)
                             .toArray(StreamSettings[]::new))
                     .build();
             RelaySettings.Builder built = Relay.from(feed)
-                    .to(new SharedPublisher(publisher))
+                    .to(new SharedPublisher(wiring.wrapper().wrap(publisher)))
                     .name(name)
                     .loops(settings.loops())
                     .idlePoll(settings.idlePoll())

@@ -27,12 +27,14 @@ public final class WorkersLifecycle implements SmartLifecycle {
     private final Storage storage;
     private final PostriderProperties properties;
     private final Surroundings surroundings;
+    private final Chores chores;
     private final List<Relay> running = new ArrayList<>();
 
-    WorkersLifecycle(Storage storage, PostriderProperties properties, Surroundings surroundings) {
+    WorkersLifecycle(Storage storage, PostriderProperties properties, Surroundings surroundings, Chores chores) {
         this.storage = storage;
         this.properties = properties;
         this.surroundings = surroundings;
+        this.chores = chores;
     }
 
     @Override
@@ -95,6 +97,7 @@ public final class WorkersLifecycle implements SmartLifecycle {
                     .group(name)
                     .streams(streams)
                     .lease(worker.lease())
+                    .housekeeper(chores.ofRelays(storage.dataSource()))
                     .build();
         }
         return OrderedFeed.builder(storage.dataSource())
@@ -102,6 +105,7 @@ public final class WorkersLifecycle implements SmartLifecycle {
                 .group(name)
                 .streams(streams)
                 .lease(worker.lease())
+                .housekeeper(chores.ofRelays(storage.dataSource()))
                 .build();
     }
 

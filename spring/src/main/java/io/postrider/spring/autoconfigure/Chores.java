@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.postrider.jdbc.JdbcInbox;
+import io.postrider.ops.AlertChannel;
+import io.postrider.ops.Alerts;
+import io.postrider.ops.Condition;
+import io.postrider.ops.DailyAt;
+import io.postrider.ops.Endpoint;
+import io.postrider.ops.Housekeeper;
+import io.postrider.ops.LogChannel;
+import io.postrider.ops.Retention;
+import io.postrider.ops.SlackChannel;
+import io.postrider.ops.WebhookChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** What the settings want to be done now and then: by relays and workers, or by a thread of the application. */
+record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, List<AlertChannel> ownChannels) {
+
+    /** For relays and workers, which take turns at it: makes and prunes the history. */
+    Housekeeper ofRelays(DataSource dataSource) {
+        HousekeepingProperties given = properties.housekeeping();
+        Housekeeper.Builder builder = builder();
+        if (given.enabled()) {
+            Retention kept = retention(dataSource, given);
+            builder.retention(
+                    switch (given.oldHistory()) {
+                        case DROP -> kept;
+                        case DELETE -> kept.deleting();
+                        case ARCHIVE -> kept.archiving();
+                    });
+        }
+        return builder.build();
+    }
+
+    private Retention retention(DataSource dataSource, HousekeepingProperties given) {
+        try {
+            return new Retention(
+                            dataSource, storage.tables(), properties.relay().keepHistory())
+                    .keepAudit(given.keepAudit());
+        } catch (IllegalArgumentException e) {
+            throw new SetupException(String.valueOf(e.getMessage()), "Change postrider.housekeeping.keep-audit.", e);
+        }
+    }
+
+    /**
+     * For a thread of the application, whether or not it has a relay: of several applications only this one may know whom to
+     * tell. Empty if there is nothing to do.
+     */
+    Optional<Housekeeper> ofApplication() {
+        Optional<Alerts> alerts = alerts();
+        Duration keepInbox =
+                properties.housekeeping().enabled() ? properties.housekeeping().keepInbox() : null;
+        if (alerts.isEmpty() && keepInbox == null) {
+            return Optional.empty();
+        }
+        Housekeeper.Builder builder = builder();
+        alerts.ifPresent(builder::alerts);
+        if (keepInbox != null) {
+            if (keepInbox.compareTo(Duration.ofDays(1)) < 0) {
+                throw new SetupException(
+                        "postrider.housekeeping.keep-inbox is " + keepInbox + ", and a day is the least: an event may"
+                                + " come again, and would be processed again.",
+                        "Change postrider.housekeeping.keep-inbox.");
+            }
+            builder.daily("inbox", () -> inbox.prune(keepInbox));
+        }
+        return Optional.of(builder.build());
+    }
+
+    private Housekeeper.Builder builder() {
+        HousekeepingProperties given = properties.housekeeping();
+        return Housekeeper.builder(storage.dataSource())
+                .tables(storage.tables())
+                .dailyAt(new DailyAt(given.dailyAt(), given.zone()));
+    }
+
+    private Optional<Alerts> alerts() {
+        AlertProperties given = properties.alerts();
+        try {
+            List<AlertChannel> channels = channels(given);
+            if (channels.isEmpty()) {
+                return Optional.empty();
+            }
+            Alerts.Builder builder = Alerts.builder(storage.dataSource())
+                    .tables(storage.tables())
+                    .tell(channels.toArray(AlertChannel[]::new))
+                    .newsEvery(given.newsEvery())
+                    .remindEvery(given.remindEvery())
+                    .watch(
+                            new Condition.Pending(given.pending()),
+                            new Condition.Retrying(given.retrying()),
+                            new Condition.Oldest(given.oldest()),
+                            new Condition.KeyHeld(given.keyHeld()),
+                            new Condition.RelaySilent(given.relaySilent()),
+                            new Condition.NoRelay(given.noRelay()));
+            given.ignore().forEach(builder::ignore);
+            return Optional.of(builder.build());
+        } catch (IllegalArgumentException e) {
+            throw new SetupException(
+                    "Nobody can be told what is wrong with these settings: " + e.getMessage(),
+                    "Change the settings under postrider.alerts.",
+                    e);
+        }
+    }
+
+    private List<AlertChannel> channels(AlertProperties given) {
+        List<AlertChannel> channels = new ArrayList<>(ownChannels);
+        if (given.log()) {
+            channels.add(new LogChannel());
+        }
+        String slack = given.slack().url();
+        String channel = given.slack().channel();
+        if (slack == null && channel != null) {
+            throw new IllegalArgumentException("slack.channel is " + channel + ", and there is no slack.url.");
+        }
+        if (slack != null) {
+            SlackChannel told = SlackChannel.of(Endpoint.of(slack));
+            channels.add(channel == null ? told : told.channel(channel));
+        }
+        AlertProperties.Webhook webhook = given.webhook();
+        String url = webhook.url();
+        String secret = webhook.secret();
+        if ((url == null) != (secret == null)) {
+            throw new IllegalArgumentException(
+                    url == null
+                            ? "there is a webhook.secret and no webhook.url."
+                            : "there is a webhook.url and no webhook.secret, by which the receiver knows the sender.");
+        }
+        if (url != null && secret != null) {
+            channels.add(WebhookChannel.of(endpoint(url, webhook), secret));
+        }
+        return channels;
+    }
+
+    private static Endpoint endpoint(String url, AlertProperties.Webhook webhook) {
+        Endpoint endpoint = Endpoint.of(url);
+        if (webhook.allowHttp()) {
+            endpoint = endpoint.allowHttp();
+        }
+        return webhook.allowPrivateAddresses() ? endpoint.allowPrivateAddresses() : endpoint;
+    }
+}

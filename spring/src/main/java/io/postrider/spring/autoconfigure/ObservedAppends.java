@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.spring.autoconfigure;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.postrider.OutboxEvent;
+import io.postrider.spring.AppendObserver;
+import java.util.Collection;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** An observation around each append; events carry its span along. */
+record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) implements AppendObserver {
+    private static final String SEVERAL = "several";
+
+    @Override
+    public void around(Collection<OutboxEvent> events, Runnable append) {
+        ObservationRegistry found = registry.get();
+        if (found == null || found.isNoop()) {
+            append.run();
+            return;
+        }
+        OutboxEvent first = events.iterator().next();
+        boolean oneStream = events.stream().allMatch(each -> each.stream().equals(first.stream()));
+        boolean oneType = events.stream().allMatch(each -> each.type().equals(first.type()));
+        Observation observation = Observation.createNotStarted("postrider.append", found)
+                .contextualName("append " + (oneStream ? first.stream() : SEVERAL))
+                .lowCardinalityKeyValue("stream", oneStream ? first.stream() : SEVERAL)
+                .lowCardinalityKeyValue("type", oneType ? first.type() : SEVERAL)
+                .start();
+        String outcome = "failed";
+        try {
+            observation.scoped(append);
+            outcome = "appended";
+        } finally {
+            observation.lowCardinalityKeyValue("outcome", outcome).stop();
+        }
+    }
+}
