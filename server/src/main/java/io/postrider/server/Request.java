@@ -32,7 +32,12 @@ public record Request(
      * @param rawQuery what is behind the question mark; null if there is none
      */
     public static Request of(
-            String method, String path, @Nullable String rawQuery, Map<String, String> headers, byte[] body) {
+            String method,
+            String path,
+            @Nullable String rawQuery,
+            Map<String, String> headers,
+            byte[] body,
+            String from) {
         Map<String, String> query = new LinkedHashMap<>();
         for (String pair : rawQuery == null ? new String[0] : rawQuery.split("&", -1)) {
             int equals = pair.indexOf('=');
@@ -44,7 +49,7 @@ public record Request(
                 // A stray percent sign: the pair says nothing.
             }
         }
-        return new Request(method, path, query, headers, body);
+        return new Request(method, path, query, headers, body, from);
     }
 
     public Optional<String> header(String name) {

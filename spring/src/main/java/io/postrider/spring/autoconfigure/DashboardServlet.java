@@ -73,7 +73,13 @@ final class DashboardServlet extends HttpServlet {
             throws IOException {
         byte[] body = request.getInputStream().readNBytes(DashboardHandler.LONGEST_BODY + 1);
         Answer answer = now.handler()
-                .handle(Request.of(request.getMethod(), path, request.getQueryString(), headers(request), body));
+                .handle(Request.of(
+                        request.getMethod(),
+                        path,
+                        request.getQueryString(),
+                        headers(request),
+                        body,
+                        request.getRemoteAddr()));
         response.setStatus(answer.status());
         answer.headers().forEach(response::setHeader);
         if (answer instanceof Response whole) {
