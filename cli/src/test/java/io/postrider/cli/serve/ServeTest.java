@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.internal.JsonReader;
 import io.postrider.jdbc.JdbcOutbox;
+import io.postrider.ops.Relays;
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
 import io.postrider.testkit.ChildJvm;
@@ -91,6 +92,9 @@ class ServeTest {
                                 .asInstanceOf(InstanceOfAssertFactories.MAP)
                                 .containsKeys("time", "level", "logger", "message"));
                 assertThat(server.lines()).anyMatch(line -> line.contains("\"message\": \"Postrider has stopped\""));
+                assertThat(Relays.of(database.dataSource()).members())
+                        .as("places that were not left")
+                        .isEmpty();
             }
             try (ServerProcess again = ServerProcess.start(directory, yaml)) {
                 again.awaitReady();
