@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.internal.JsonReader;
 import io.postrider.jdbc.JdbcOutbox;
+import io.postrider.ops.Relays;
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
 import io.postrider.testkit.ChildJvm;
@@ -17,6 +18,9 @@ import io.postrider.testkit.LedgerWriters;
 import io.postrider.testkit.PostgresServer;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -91,6 +95,9 @@ class ServeTest {
                                 .asInstanceOf(InstanceOfAssertFactories.MAP)
                                 .containsKeys("time", "level", "logger", "message"));
                 assertThat(server.lines()).anyMatch(line -> line.contains("\"message\": \"Postrider has stopped\""));
+                assertThat(Relays.of(database.dataSource()).members())
+                        .as("places that were not left")
+                        .isEmpty();
             }
             try (ServerProcess again = ServerProcess.start(directory, yaml)) {
                 again.awaitReady();
@@ -130,19 +137,25 @@ class ServeTest {
     }
 
     @Test
-    void twoDatabasesAreServedAndOnlyThoseWhoSignInSeeThem() {
+    void twoDatabasesAreServedAtOnceWhenTheyAreToldToAndOnlyThoseWhoSignInSeeThem() {
         PostgresServer.Database one = postgres.createDatabase();
         PostgresServer.Database two = postgres.createDatabase();
         kafka.createTopic(stream, 1);
         String yaml = yaml(
                 "auth: {tokens: [{name: scraper, role: viewer, token: a-token-0123456789}],"
                         + " basic: [{name: kim, role: admin, password: a-password-0123}]}",
-                served("one", one.url()) + served("two", two.url()));
+                // Without a signal nothing would be looked for in the time of a test.
+                (served("one", one.url()) + served("two", two.url())).replace("loops: 1", "idle-poll: 10m"));
         DeliveryLog log = DeliveryLog.inMemory();
         try (KafkaTap tap = KafkaTap.start(kafka.bootstrapServers(), log, stream);
                 ServerProcess server = ServerProcess.start(directory, yaml)) {
             server.awaitReady();
             List.of(one, two).forEach(each -> append(each, 5));
+            Awaitility.await().atMost(LONG).until(() -> {
+                ring(one);
+                ring(two);
+                return log.distinct() >= 10;
+            });
             tap.awaitDistinct(10, LONG);
             assertThat(server.get("").body()).contains("./one/", "./two/");
             assertThat(server.get("two/api/overview").statusCode()).isEqualTo(401);
@@ -239,6 +252,14 @@ class ServeTest {
         try (LedgerWriters writers =
                 writers(ledger, database).events(events).rollbacks(0).start()) {
             writers.awaitDone(LONG);
+        }
+    }
+
+    /** As an application does after its commit. */
+    private static void ring(PostgresServer.Database database) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("NOTIFY postrider");
         }
     }
 
