@@ -8,6 +8,7 @@ import io.postrider.spring.AppendObserver;
 import java.util.Collection;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
 
 /** An observation around each append; events carry its span along. */
 record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) implements AppendObserver {
@@ -16,7 +17,7 @@ record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) impleme
     @Override
     public void around(Collection<OutboxEvent> events, Runnable append) {
         ObservationRegistry found = registry.get();
-        if (found == null || found.isNoop()) {
+        if (found == null || found.isNoop() || isTracedByOthers(found)) {
             append.run();
             return;
         }
@@ -35,5 +36,10 @@ record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) impleme
         } finally {
             observation.lowCardinalityKeyValue("outcome", outcome).stop();
         }
+    }
+
+    /** A trace that only the log lines know goes on as it is: a span of our own would begin another. */
+    private static boolean isTracedByOthers(ObservationRegistry found) {
+        return found.getCurrentObservation() == null && MDC.get(MdcContext.TRACEPARENT) != null;
     }
 }
