@@ -33,10 +33,15 @@ public final class AlertSql {
     }
 
     private static String with(TableNames tables, String template) {
-        return template.replace("{event}", tables.event())
+        return template.replace("{died at}", DIED_AT)
+                .replace("{event}", tables.event())
                 .replace("{attempt}", tables.attempt())
                 .replace("{alert}", tables.alert());
     }
+
+    /** By its last attempt, since people change what is dead; what has expired died without one. */
+    private static final String DIED_AT =
+            "coalesce(CASE WHEN e.last_error_code IS DISTINCT FROM 'EXPIRED' THEN e.last_attempt_at END, e.updated_at)";
 
     /** Per stream how many are dead, up to the bound, and when the last of them died. */
     private static final String DEAD = """
@@ -50,7 +55,7 @@ public final class AlertSql {
             SELECT b.stream, d.rows, d.newest
             FROM buried b CROSS JOIN LATERAL (
                 SELECT count(*) AS rows, max(x.died_at) AS newest
-                FROM (SELECT coalesce(e.last_attempt_at, e.updated_at) AS died_at FROM {event} e
+                FROM (SELECT {died at} AS died_at FROM {event} e
                       WHERE e.status IN ('DEAD', 'UNKNOWN') AND e.stream = b.stream LIMIT ?) x) d
             WHERE b.stream IS NOT NULL ORDER BY b.stream
             """;
@@ -63,7 +68,7 @@ public final class AlertSql {
                        e.last_attempt_at
                 FROM {event} e
                 WHERE e.status IN ('DEAD', 'UNKNOWN') AND e.stream = ANY (?)
-                  AND coalesce(e.last_attempt_at, e.updated_at) > ? LIMIT 100000) x
+                  AND {died at} > ? LIMIT 100000) x
             ORDER BY x.id LIMIT ?
             """;
 

@@ -98,6 +98,20 @@ class AlertsTest {
     }
 
     @Test
+    void whatExpiresLongAfterItsLastAttemptIsNews() {
+        Alerts alerts = rig.alerts(database).build();
+        dead("s", 1);
+        alerts.look();
+        assertThat(rig.messages()).hasSize(1);
+        database.execute("DELETE FROM outbox_event");
+        dead("s", 1);
+        database.execute("UPDATE outbox_event SET last_error_code = 'EXPIRED', updated_at = clock_timestamp(),"
+                + " last_attempt_at = last_attempt_at - interval '1 hour'");
+        alerts.look();
+        assertThat(rig.messages()).containsExactly("dead-letters raised: 1 dead in stream s");
+    }
+
+    @Test
     void whatStaysAsItIsIsRememberedNowAndThen() {
         Alerts alerts = rig.alerts(database).remindEvery(Duration.ofHours(4)).build();
         dead("s", 1);
