@@ -2,6 +2,7 @@
 package io.postrider.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.OutboxException;
@@ -38,6 +39,18 @@ class ProducerSettingsTest {
                 .containsEntry("max.request.size", "1048576")
                 .containsEntry("buffer.memory", "33554432")
                 .doesNotContainKey("compression.type");
+    }
+
+    @Test
+    void settings_are_checked_without_a_broker_or_a_name() {
+        Map<String, String> good = Map.of("bootstrap.servers", "no-such-host.invalid:9092");
+        assertThatCode(() -> KafkaPublisher.builder(good).check()).doesNotThrowAnyException();
+        Map<String, String> unsafe = Map.of("bootstrap.servers", "localhost:1", "acks", "1");
+        assertThatThrownBy(() -> KafkaPublisher.builder(unsafe).check()).hasMessageContaining("acks=1 was given");
+        Map<String, String> unknown = Map.of("bootstrap.servers", "localhost:1", "compression.type", "rar");
+        assertThatThrownBy(() -> KafkaPublisher.builder(unknown).check())
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("compression.type");
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli.serve;
 
+import io.postrider.cli.config.RelayConfig;
 import io.postrider.cli.config.ServeConfig;
 import io.postrider.internal.Json;
 import io.postrider.relay.Relay;
@@ -9,6 +10,7 @@ import io.postrider.server.Response;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -32,9 +34,15 @@ record Health(Map<String, ServedDatabase> databases, ServeConfig.Health limits) 
             String trouble = ready ? each.getValue().trouble().orElse("") : "";
             Map<String, Object> relays = new LinkedHashMap<>();
             boolean moving = true;
-            for (Relay relay : each.getValue().relays()) {
+            List<Relay> running = each.getValue().relays();
+            for (int i = 0; i < running.size(); i++) {
+                Relay relay = running.get(i);
                 Duration since = relay.sinceLastTurn();
-                boolean stuck = since.compareTo(within) > 0;
+                // They are started in the order of the file. One that has nothing to do goes round as seldom as it
+                // polls.
+                RelayConfig config = each.getValue().config().relays().get(i);
+                Duration idle = config.times().idlePoll().multipliedBy(config.loops());
+                boolean stuck = since.compareTo(within.plus(idle)) > 0;
                 relays.put(relay.name(), stuck ? "stuck for " + since.toSeconds() + " s" : "up");
                 moving &= !stuck;
             }
