@@ -2,14 +2,14 @@
 package io.postrider.internal;
 
 import io.postrider.OutboxEvent;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.MDC;
 
-/** Says in the MDC which event a thread is busy with, until it is closed. For one thread. */
+/** Says in the MDC which event a thread is busy with, until it is closed; then it says what it said before. For one thread. */
 public final class EventMdc implements AutoCloseable {
-    private final Deque<MDC.MDCCloseable> keys = new ArrayDeque<>();
+    private final Map<String, Optional<String>> before = new LinkedHashMap<>();
 
     private EventMdc() {}
 
@@ -26,13 +26,14 @@ public final class EventMdc implements AutoCloseable {
     }
 
     public EventMdc with(String key, String value) {
-        keys.push(MDC.putCloseable(key, value));
+        before.putIfAbsent(key, Optional.ofNullable(MDC.get(key)));
+        MDC.put(key, value);
         return this;
     }
 
     @Override
     public void close() {
-        keys.forEach(MDC.MDCCloseable::close);
+        before.forEach((key, value) -> value.ifPresentOrElse(was -> MDC.put(key, was), () -> MDC.remove(key)));
     }
 
     /** The trace id inside a W3C traceparent, else the correlation id. */

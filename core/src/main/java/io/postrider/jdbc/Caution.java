@@ -82,7 +82,7 @@ final class Caution {
         if (sight.all() && !partial) {
             calm(some, sight.found());
         }
-        Optional<Delivery> oldest = oldest(sight);
+        Optional<Delivery> oldest = oldest(sight, partial);
         // Where there is something in every shard, to look at many for the sake of one would be waste.
         span = oldest.isPresent() ? Math.max(1, span / 2) : Math.min(span * 4, Ownership.SHARDS);
         return oldest;
@@ -114,12 +114,17 @@ final class Caution {
                 + " Find out what it does to them (memory, native code), then requeue or discard it.";
     }
 
-    /** The oldest of those that an earlier owner can have sent, or of all if such may be behind what was cut off. */
-    private Optional<Delivery> oldest(Sight sight) {
+    /**
+     * The oldest of those that an earlier owner can have sent, or of all: if such may be behind what was cut off, or if no
+     * look will show the shard to be calm.
+     */
+    private Optional<Delivery> oldest(Sight sight, boolean partial) {
         List<Delivery> found = sight.found().deliveries();
         Optional<Delivery> oldest =
                 found.stream().filter(this::mayHaveEndedAnOwner).findFirst();
-        return oldest.isPresent() || sight.all() ? oldest : found.stream().findFirst();
+        return oldest.isPresent() || (sight.all() && !partial)
+                ? oldest
+                : found.stream().findFirst();
     }
 
     private boolean mayHaveEndedAnOwner(Delivery delivery) {

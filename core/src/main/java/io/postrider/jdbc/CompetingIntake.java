@@ -151,7 +151,7 @@ final class CompetingIntake implements Intake {
                 deliveries.add(each.delivery());
             }
         }
-        return new Taken(deliveries, more, found.nextDue(), dead.isEmpty() ? dead : judge(dead), true);
+        return new Taken(deliveries, more, found.nextDue(), judge(dead, !deliveries.isEmpty()), true);
     }
 
     private static String message(int runOut) {
@@ -160,12 +160,18 @@ final class CompetingIntake implements Intake {
     }
 
     /** What has been claimed beside them must not be forgotten if this fails; they come back and are judged then. */
-    private List<Verdict> judge(List<Verdict> dead) {
+    private List<Verdict> judge(List<Verdict> dead, boolean others) {
+        if (dead.isEmpty()) {
+            return dead;
+        }
         try {
             return verdict(dead);
         } catch (FeedException e) {
-            log.debug("What is dead could not be written yet", e);
             release(dead.stream().map(Verdict::delivery).toList());
+            if (!others) {
+                throw e;
+            }
+            log.debug("What is dead could not be written yet", e);
             return List.of();
         }
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -100,18 +101,28 @@ final class OrderedIntake implements Intake {
             due = earlier(due, rest.nextDue());
         }
         if (careful.isEmpty()) {
-            return new Taken(deliveries, more, due, judgeExpired(deliveries), true);
+            List<Verdict> judged = judgeExpired(deliveries, false);
+            // What they held, or were before, can be read now.
+            return new Taken(deliveries, more || !judged.isEmpty(), due, judged, true);
         }
         // The last, since what it judges must not be forgotten because a later read failed.
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
         List<Verdict> judged = new ArrayList<>(step.judged());
-        judged.addAll(judgeExpired(deliveries));
+        judged.addAll(judgeExpired(deliveries, step != Caution.Step.NOTHING));
         step.suspect().ifPresent(deliveries::add);
-        return new Taken(deliveries, more, earlier(due, Optional.of(LOOK_AGAIN)), judged, false);
+        // Of one stream alone no shard is ever seen to be calm, so it is complete when nothing of it is left.
+        boolean complete = part.only() != null && taken.isEmpty() && judged.isEmpty();
+        return new Taken(
+                deliveries, more || !judged.isEmpty(), earlier(due, Optional.of(LOOK_AGAIN)), judged, complete);
     }
 
-    /** Takes those out that have expired. They hold nobody, so it does not matter what of their keys is before them. */
-    private List<Verdict> judgeExpired(List<Delivery> deliveries) {
+    /**
+     * Takes those out that have expired. They hold nobody, so it does not matter what of their keys is before them; what is
+     * behind them is given back, since whoever skips the dead is told of the gap by what is read after it.
+     *
+     * @param others whether something else was taken or judged
+     */
+    private List<Verdict> judgeExpired(List<Delivery> deliveries, boolean others) {
         List<Verdict> expired = deliveries.stream()
                 .filter(Delivery::hasExpired)
                 .map(delivery -> new Verdict(delivery, new Outcome.Expired()))
@@ -120,12 +131,27 @@ final class OrderedIntake implements Intake {
             return expired;
         }
         deliveries.removeIf(Delivery::hasExpired);
+        record Key(String stream, String key) {}
+        Map<Optional<Key>, Long> first = new HashMap<>();
+        Function<Delivery, Optional<Key>> keyOf =
+                delivery -> delivery.event().key().map(key -> new Key(delivery.event().stream(), key));
+        expired.forEach(each ->
+                first.merge(keyOf.apply(each.delivery()), each.delivery().id(), Math::min));
+        first.remove(Optional.empty());
+        List<Delivery> behind = deliveries.stream()
+                .filter(delivery -> delivery.id() > first.getOrDefault(keyOf.apply(delivery), Long.MAX_VALUE))
+                .toList();
+        deliveries.removeAll(behind);
+        release(behind);
         try {
             return verdict(expired);
         } catch (FeedException e) {
             // The others must not be forgotten; these come back and are judged then.
-            log.debug("What has expired could not be written yet", e);
             release(expired.stream().map(Verdict::delivery).toList());
+            if (deliveries.isEmpty() && !others) {
+                throw e;
+            }
+            log.debug("What has expired could not be written yet", e);
             return List.of();
         }
     }

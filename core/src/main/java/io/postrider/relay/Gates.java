@@ -108,7 +108,7 @@ final class Gates {
         return closed;
     }
 
-    /** A stream whose destination should be tried now; the caller then says {@link #choose} or {@link #nothingToTry}. */
+    /** A stream whose destination should be tried now; the caller then says {@link #choose}, {@link #tryNext} or {@link #nothingToTry}. */
     synchronized Optional<String> dueForTrial(long now) {
         for (Map.Entry<String, Gate> entry : gates.entrySet()) {
             Gate gate = entry.getValue();
@@ -148,6 +148,13 @@ final class Gates {
         Gate gate = gate(stream);
         gate.trialUnderWay = false;
         gate.trialAt = now + jittered(gate.delay);
+    }
+
+    /** What was looked at was judged instead of tried: what is behind it may be tried at once. */
+    synchronized void tryNext(String stream, long now) {
+        Gate gate = gate(stream);
+        gate.trialUnderWay = false;
+        gate.trialAt = now;
     }
 
     /** In how long the next trial is due. */

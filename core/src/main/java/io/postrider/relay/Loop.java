@@ -313,15 +313,19 @@ final class Loop {
         }
         List<Delivery> taken = List.of();
         List<Delivery> heads = List.of();
+        boolean judged = false;
         try {
             Taken tried =
                     intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()));
             tried.judged().forEach(shared.told()::judged);
+            judged = !tried.judged().isEmpty();
             taken = tried.deliveries();
             // Behind an event that has not been answered yet, a trial would wait as long as that one.
             heads = taken.stream().filter(head -> !lanes.wouldWait(head)).toList();
         } finally {
-            if (heads.isEmpty()) {
+            if (heads.isEmpty() && judged) {
+                shared.gates().tryNext(stream, now);
+            } else if (heads.isEmpty()) {
                 shared.gates().nothingToTry(stream, now);
             }
         }

@@ -59,6 +59,9 @@ final class FakeIntake implements Intake {
     boolean failing;
     boolean closed;
     boolean keepsOrder = true;
+    /** Rows up to this one have expired: they are judged where they are read. */
+    long expiredUpTo;
+
     Claim claim = Deliveries.ALWAYS;
 
     FakeIntake(LongSupplier ticker) {
@@ -121,7 +124,12 @@ final class FakeIntake implements Intake {
             }
             deliveries.add(delivery);
         }
-        return new Taken(deliveries, more, nextDue());
+        List<Verdict> expired = deliveries.stream()
+                .filter(delivery -> delivery.id() <= expiredUpTo)
+                .map(delivery -> new Verdict(delivery, new Outcome.Expired()))
+                .toList();
+        deliveries.removeIf(delivery -> delivery.id() <= expiredUpTo);
+        return new Taken(deliveries, more, nextDue(), expired.isEmpty() ? expired : verdict(expired), true);
     }
 
     private boolean mayBeTaken(Row row, Demand demand) {

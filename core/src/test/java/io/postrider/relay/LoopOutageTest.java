@@ -71,6 +71,22 @@ class LoopOutageTest extends LoopRig {
     }
 
     @Test
+    void whatHasExpiredMeanwhileDoesNotDelayTheNextTrial() {
+        for (int i = 0; i < 100; i++) {
+            intake.append("s", "k" + i);
+        }
+        loop.turn();
+        List.copyOf(sent()).forEach(id -> fail(id, new DestinationDownException("DOWN", "no route", null)));
+        turns(2);
+        intake.expiredUpTo = 99;
+        now += 30_000 * MS;
+        int before = sent().size();
+        turns(20);
+        assertThat(sent()).hasSize(before + 1).endsWith(100L);
+        assertThat(intake.written).hasSize(99);
+    }
+
+    @Test
     void theFirstSuccessOpensTheGateAndEverythingFlowsAtOnce() {
         appendAll("s", "a", "b", "a");
         loop.turn();

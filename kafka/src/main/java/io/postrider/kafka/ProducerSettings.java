@@ -102,8 +102,7 @@ final class ProducerSettings {
         try {
             return new KafkaProducer<>(own, new ByteArraySerializer(), new ByteArraySerializer());
         } catch (RuntimeException e) {
-            // Without the cause: it may quote a login module's credentials, and a logger would print it.
-            throw new OutboxException("The Kafka producer could not be created: " + secrets.describe(e));
+            throw notCreated(e);
         }
     }
 
@@ -115,8 +114,13 @@ final class ProducerSettings {
         try {
             ProducerConfig.configDef().parse(all);
         } catch (RuntimeException e) {
-            throw new OutboxException("The Kafka producer could not be created: " + secrets.describe(e));
+            throw notCreated(e);
         }
+    }
+
+    /** Without the cause: it may quote a login module's credentials, and a logger would print it. */
+    private OutboxException notCreated(RuntimeException e) {
+        return new OutboxException("The Kafka producer could not be created: " + secrets.describe(e));
     }
 
     private void checkSafety() {

@@ -83,7 +83,8 @@ class SpringArchitectureTest {
                         pom,
                         XPathConstants.NODESET);
         assertThat(IntStream.range(0, all.getLength()).mapToObj(i -> all.item(i).getTextContent()))
-                .containsExactlyInAnyOrder("postrider-core", "postrider-kafka", "slf4j-api", "jspecify");
+                .containsExactlyInAnyOrder(
+                        "postrider-core", "postrider-kafka", "postrider-micrometer", "slf4j-api", "jspecify");
     }
 
     private static boolean within(String name, String known) {

@@ -13,6 +13,7 @@ import io.postrider.ops.DeadLetters;
 import io.postrider.ops.Edit;
 import io.postrider.ops.UnknownEvent;
 import io.postrider.ops.Unknowns;
+import io.postrider.relay.DrainResult;
 import io.postrider.relay.Feed;
 import io.postrider.relay.Publisher;
 import io.postrider.relay.Relay;
@@ -80,16 +81,26 @@ class ExpiryTest {
     @Test
     void whoSkipsTheDeadIsToldOfTheGap() {
         StreamSettings skips = StreamSettings.of("s").withOnDead(StreamSettings.OnDead.SKIP);
-        append(event("late").expiresIn(AT_ONCE));
+        append(event("late").expiresIn(AT_ONCE), event("behind"));
         List<String> gaps = Collections.synchronizedList(new ArrayList<>());
         start(OrderedFeed.builder(database.dataSource()).streams(skips).build(), event -> {
             gaps.add(event.headers().getOrDefault("postrider-gap", "none"));
             return recording.publish(event);
         });
-        await().atMost(PATIENCE).until(() -> state("late").equals(DEAD_BY_EXPIRY));
-        append(event("behind"));
         awaitSent("behind");
         assertThat(gaps).isEqualTo(database.column("SELECT event_id FROM outbox_event WHERE event_type = 'late'"));
+    }
+
+    @Test
+    void aDrainGoesOnWithWhatAnExpiredOneWasHolding() {
+        append(event("late").expiresIn(Duration.ofHours(1)), event("behind"));
+        database.execute("UPDATE outbox_event SET status = 'WAITING', holds = true, attempt_count = 1,"
+                + " expires_at = clock_timestamp() WHERE event_type = 'late'");
+        assertThat(Relay.from(OrderedFeed.of(database.dataSource()))
+                        .to(recording)
+                        .build()
+                        .drain(Long.MAX_VALUE))
+                .isEqualTo(new DrainResult(1, 0, 1, true));
     }
 
     @Test
@@ -129,7 +140,7 @@ class ExpiryTest {
         await().atMost(PATIENCE).until(() -> told.size() == 2);
         assertThat(state("late")).isEqualTo(DEAD_BY_EXPIRY);
         assertThat(state("unkeyed")).isEqualTo(DEAD_BY_EXPIRY);
-        assertThat(relay.publishedOnCommitCount()).isBetween(1L, 2L);
+        await().atMost(PATIENCE).until(() -> relay.publishedOnCommitCount() > 0);
     }
 
     @Test

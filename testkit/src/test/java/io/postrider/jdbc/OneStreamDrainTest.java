@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import io.postrider.relay.DrainResult;
+import io.postrider.relay.Publisher;
 import io.postrider.relay.Relay;
 import io.postrider.testkit.RecordingPublisher;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +40,32 @@ class OneStreamDrainTest {
         assertThat(published.events()).extracting(OutboxEvent::stream).containsOnly("orders");
         assertThat(DATABASE.number("SELECT count(*) FROM outbox_event WHERE stream = 'invoices'"))
                 .isEqualTo(50);
+    }
+
+    @Test
+    void itEndsAlsoWhereTheLastOwnersDied() {
+        DATABASE.execute("INSERT INTO outbox_event (stream, event_key, event_type)"
+                + " SELECT CASE n % 2 WHEN 0 THEN 'orders' ELSE 'invoices' END, n, 'T' FROM generate_series(1, 20) n");
+        DATABASE.execute("INSERT INTO outbox_shard (relay_group, shard, unclean)"
+                + " SELECT 'default', n, 3 FROM generate_series(0, 255) n"
+                + " ON CONFLICT (relay_group, shard) DO UPDATE SET unclean = excluded.unclean");
+        AtomicInteger published = new AtomicInteger();
+        Publisher appending = event -> {
+            if (published.getAndIncrement() == 0) {
+                // Newer than anything that they can have died of.
+                DATABASE.execute(
+                        "INSERT INTO outbox_event (stream, event_key, event_type) VALUES ('orders', '2', 'T')");
+            }
+            return CompletableFuture.completedFuture(null);
+        };
+        DrainResult result = Relay.from(OrderedFeed.builder(DATABASE.dataSource())
+                        .onlyStream("orders")
+                        .build())
+                .to(appending)
+                .build()
+                .drain(Long.MAX_VALUE, Duration.ofSeconds(60));
+        assertThat(result).isEqualTo(new DrainResult(11, 0, 0, true));
+        assertThat(DATABASE.number("SELECT count(*) FROM outbox_event")).isEqualTo(10);
     }
 
     @Test

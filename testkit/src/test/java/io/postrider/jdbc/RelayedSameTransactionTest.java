@@ -43,7 +43,7 @@ class RelayedSameTransactionTest {
             }
         }));
         append(300);
-        try (Relay relay = relay(handlers)) {
+        try (Relay relay = relay(handlers, 20)) {
             relay.start();
             await().until(() -> database.number("SELECT count(*) FROM outbox_event") == 0);
         }
@@ -68,7 +68,7 @@ class RelayedSameTransactionTest {
                 }))
                 .build();
         append(300);
-        try (Relay relay = relay(handlers)) {
+        try (Relay relay = relay(handlers, 4)) {
             relay.start();
             await().until(() ->
                     database.column("SELECT status FROM outbox_event").equals(List.of("DEAD")));
@@ -88,10 +88,10 @@ class RelayedSameTransactionTest {
         });
     }
 
-    private static Relay relay(Handlers handlers) {
+    private static Relay relay(Handlers handlers, int attempts) {
         return Relay.from(OrderedFeed.of(database.dataSource()))
                 .to(handlers)
-                .retry(RetryPolicy.delays(Duration.ofMillis(10)).attempts(4))
+                .retry(RetryPolicy.delays(Duration.ofMillis(10)).attempts(attempts))
                 .build();
     }
 
