@@ -32,7 +32,7 @@ class LogSettingsTest {
 
     @Test
     void jsonHasOneLineForEach() {
-        assertThat(written(true, new IllegalStateException(FORGED))).singleElement();
+        assertThat(written(true, new IllegalStateException(FORGED))).hasSize(1);
     }
 
     private static List<String> written(boolean json, Exception thrown) {
