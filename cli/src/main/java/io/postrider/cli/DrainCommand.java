@@ -29,6 +29,9 @@ import picocli.CommandLine.Option;
             "Ends with 0 if nothing is left, 3 if something is, 4 if that belongs to running relays."
         })
 final class DrainCommand implements Callable<Integer> {
+    /** Of streams that nobody has set up, too. */
+    private static final String DEFAULT_GROUP = "default";
+
     private static final Duration LONGEST = Duration.ofDays(365);
 
     private final Console console;
@@ -90,7 +93,7 @@ final class DrainCommand implements Callable<Integer> {
                     "Stream " + stream + " is a competing one: its events are for handlers, not for Kafka."
                             + " Start one of its workers.");
         }
-        String its = known.map(Streams.Known::group).orElse(group == null ? "default" : group);
+        String its = known.map(Streams.Known::group).orElse(group == null ? DEFAULT_GROUP : group);
         if (group != null && !group.equals(its)) {
             throw new Refusal(
                     Exit.USAGE,
@@ -120,9 +123,10 @@ final class DrainCommand implements Callable<Integer> {
 
     private int left(DataSource source, String itsGroup) {
         boolean left = Backlog.of(source, console.access().tables()).upTo(1).streams().stream()
-                .filter(each ->
-                        !each.competing() && each.group().orElse(itsGroup).equals(itsGroup))
-                .filter(each -> stream == null || each.name().equals(stream))
+                .filter(each -> !each.competing())
+                .filter(each -> stream == null
+                        ? each.group().orElse(DEFAULT_GROUP).equals(itsGroup)
+                        : each.name().equals(stream))
                 .anyMatch(each -> each.pending() + each.retrying() + each.leased() > 0);
         if (!left) {
             return Exit.DONE;

@@ -94,6 +94,17 @@ class DrainTest {
     }
 
     @Test
+    void streamsThatNobodyHasSetUpAreNotLeftOverByAnotherGroup() {
+        shell.execute("INSERT INTO outbox_stream (stream, relay_group) VALUES ('invoices', 'billing')");
+        shell.event("invoices", "k1", "");
+        shell.event("orders", "k1", "");
+        Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--group", "billing");
+        assertThat(result.out()).startsWith("1 delivered");
+        assertThat(result.err()).isEmpty();
+        assertThat(result.code()).isZero();
+    }
+
+    @Test
     void aGroupWithoutStreamsIsRefused() {
         Result result = shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--group", "nobody");
         assertThat(result.code()).isEqualTo(1);

@@ -40,9 +40,18 @@ public final class Retention {
 
     private record Rule(Mode mode, Duration keep, Duration keepAudit) {}
 
-    /** @param keep how long delivered events stay in the history; whole days count where partitions are dropped */
+    /**
+     * Drops partitions, and keeps the audit table for a year.
+     *
+     * @param keep how long delivered events stay in the history, a day at least; whole days count where partitions are
+     *     dropped
+     */
     public Retention(DataSource dataSource, TableNames tables, Duration keep) {
         this(dataSource, tables, new Rule(Mode.DROP, keep, Duration.ofDays(365)));
+        // Today's partition would go.
+        if (keep.compareTo(Duration.ofDays(1)) < 0) {
+            throw new IllegalArgumentException("To keep the history for " + keep + " is too short: a day at least.");
+        }
     }
 
     private Retention(DataSource dataSource, TableNames tables, Rule rule) {

@@ -8,10 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Streams as tags of meters; a bounded number of them, since streams may be named by data. Thread-safe. */
 public final class StreamTags {
     static final String NAME = "stream";
-    static final String OTHERS = "other";
 
     private final Map<String, Tags> own = new ConcurrentHashMap<>();
-    private final int most;
+    private final StreamNames names;
     private final Tags always;
 
     /**
@@ -29,19 +28,11 @@ public final class StreamTags {
      * @param always what all meters are tagged with besides, such as the database
      */
     public StreamTags(int most, Tags always) {
-        this.most = most;
+        names = new StreamNames(most);
         this.always = always;
     }
 
     Tags of(String stream) {
-        Tags known = own.get(stream);
-        if (known != null) {
-            return known;
-        }
-        // Two at once may make it one more, which does no harm.
-        if (own.size() < most) {
-            return own.computeIfAbsent(stream, name -> always.and(NAME, name));
-        }
-        return always.and(NAME, OTHERS);
+        return own.computeIfAbsent(names.of(stream), name -> always.and(NAME, name));
     }
 }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +31,7 @@ public final class DashboardHandler implements RequestHandler {
     DashboardHandler(Storage storage, Access access, Redaction redaction) {
         this.access = access;
         Sampler sampler = new Sampler(storage);
-        overview = new OverviewApi(sampler);
+        overview = new OverviewApi(sampler, access.places());
         overview.mount(router);
         new EventsApi(storage, redaction).mount(router);
         new DeadLettersApi(storage).mount(router);
@@ -114,23 +115,30 @@ public final class DashboardHandler implements RequestHandler {
         overview.close();
     }
 
-    /** Who may ask. */
-    record Access(Doorkeeper doorkeeper, Optional<Authenticator> authenticator, User local, Attempts attempts) {
+    /**
+     * Who may ask, the same for all dashboards of one server.
+     *
+     * @param places of those who watch live
+     */
+    record Access(
+            Doorkeeper doorkeeper,
+            Optional<Authenticator> authenticator,
+            User local,
+            Attempts attempts,
+            Semaphore places) {
         User user(Request request) {
             if (authenticator.isEmpty()) {
                 return local;
             }
             // Who sends nothing has not tried: so does every page before one has signed in.
-            boolean tries = request.header("authorization").isPresent();
-            if (tries) {
-                attempts.check(request.from());
-            }
-            return authenticator.get().authenticate(request).orElseThrow(() -> {
-                if (tries) {
-                    attempts.failed(request.from());
-                }
+            Optional<String> given = request.header("authorization");
+            given.ifPresent(secret -> attempts.check(request.from(), secret));
+            User user = authenticator.get().authenticate(request).orElseThrow(() -> {
+                given.ifPresent(secret -> attempts.failed(request.from(), secret));
                 return Problem.unauthorized("Sign in, or send the header Authorization.");
             });
+            given.ifPresent(secret -> attempts.succeeded(request.from(), secret));
+            return user;
         }
 
         String scheme() {

@@ -25,8 +25,12 @@ import org.slf4j.LoggerFactory;
 /** A dashboard that listens, on the JDK's own HTTP server. Made by {@link Dashboard#start}. Thread-safe. */
 public final class DashboardServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DashboardServer.class);
+    /** Some more than those who watch live take. */
     private static final int THREADS = 96;
+
     private static final int DRAINED = 16 << 20;
+    /** The JDK's own limit for how long a request may take to arrive; without one, who sends slowly keeps a thread. */
+    static final String LONGEST_REQUEST = "sun.net.httpserver.maxReqTime";
 
     private final HttpServer server;
     private final ExecutorService threads;
@@ -52,6 +56,8 @@ public final class DashboardServer implements AutoCloseable {
 
     static DashboardServer start(InetAddress address, int port, IntFunction<RequestHandler> handler) {
         HttpServer server;
+        // In seconds, read by the first server of the process.
+        System.getProperties().putIfAbsent(LONGEST_REQUEST, "30");
         try {
             server = HttpServer.create(new InetSocketAddress(address, port), 0);
         } catch (IOException e) {
@@ -89,11 +95,23 @@ public final class DashboardServer implements AutoCloseable {
             if (answer instanceof Response response) {
                 send(exchange, response);
             } else if (answer instanceof LiveAnswer live) {
-                exchange.sendResponseHeaders(live.status(), 0);
-                try (OutputStream out = exchange.getResponseBody()) {
-                    live.body().writeTo(out);
-                }
+                watch(exchange, live);
             }
+        }
+    }
+
+    private static void watch(HttpExchange exchange, LiveAnswer live) throws IOException {
+        try {
+            exchange.sendResponseHeaders(live.status(), 0);
+        } catch (IOException e) {
+            // Has left already: writes nothing, and gives the place back.
+            OutputStream gone = OutputStream.nullOutputStream();
+            gone.close();
+            live.body().writeTo(gone);
+            throw e;
+        }
+        try (OutputStream out = exchange.getResponseBody()) {
+            live.body().writeTo(out);
         }
     }
 

@@ -18,7 +18,7 @@ record Doorkeeper(Set<String> hosts) {
 
     void check(Request request) {
         String host = request.header("host").orElse("").toLowerCase(Locale.ROOT);
-        if (!hosts.isEmpty() && !hosts.contains(host)) {
+        if (!hosts.isEmpty() && !knows(host)) {
             throw Problem.forbidden("This server is not known as '" + clean(host)
                     + "'. Use the address that it printed, or add the name to its hosts.");
         }
@@ -29,7 +29,8 @@ record Doorkeeper(Set<String> hosts) {
             throw Problem.forbidden("A request that changes something needs the header " + MARK + ": 1.");
         }
         request.header("origin").ifPresent(origin -> {
-            if (!authority(origin).equals(Optional.of(host))) {
+            Optional<String> page = authority(origin);
+            if (!page.equals(Optional.of(host)) && !page.equals(Optional.of(withoutPort(host)))) {
                 throw Problem.forbidden("The page at " + clean(origin) + " is not of this server.");
             }
         });
@@ -38,6 +39,15 @@ record Doorkeeper(Set<String> hosts) {
                 throw Problem.forbidden("A page of another site asked for it.");
             }
         });
+    }
+
+    /** Browsers leave the port of https and of http out. */
+    private boolean knows(String host) {
+        return hosts.contains(host) || hosts.contains(host + ":443") || hosts.contains(host + ":80");
+    }
+
+    private static String withoutPort(String host) {
+        return host.replaceFirst(":(443|80)$", "");
     }
 
     private static Optional<String> authority(String origin) {

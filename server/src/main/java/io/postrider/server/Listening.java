@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 
 /**
  * Where a server listens, and who may ask it.
@@ -32,7 +33,11 @@ record Listening(String address, int port, Set<String> hosts, Optional<Authentic
 
     DashboardHandler.Access access(Set<String> known) {
         return new DashboardHandler.Access(
-                new Doorkeeper(known), authenticator, new User("local", localRole), new Attempts(System::nanoTime));
+                new Doorkeeper(known),
+                authenticator,
+                new User("local", localRole),
+                new Attempts(System::nanoTime),
+                new Semaphore(OverviewApi.MOST_WATCHERS));
     }
 
     private InetAddress bound() {

@@ -17,28 +17,32 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** The overview, once or live. */
 final class OverviewApi {
-    private static final int MOST_WATCHERS = 64;
+    static final int MOST_WATCHERS = 64;
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
 
     private final Sampler sampler;
-    private final Semaphore watchers = new Semaphore(MOST_WATCHERS);
+    private final Semaphore places;
+    private final AtomicInteger watchers = new AtomicInteger();
     private volatile boolean closed;
 
-    OverviewApi(Sampler sampler) {
+    /** @param places of those who watch, here and wherever else they take threads from others */
+    OverviewApi(Sampler sampler, Semaphore places) {
         this.sampler = sampler;
+        this.places = places;
     }
 
     void mount(Router router) {
         router.get("/api/overview", Role.VIEWER, call -> Response.json(overview(sampler.view(), true)));
-        router.get("/api/live", Role.VIEWER, call -> live());
+        router.get("/api/live", Role.VIEWER, this::live);
     }
 
     int watchers() {
-        return MOST_WATCHERS - watchers.availablePermits();
+        return watchers.get();
     }
 
     /** Lets those who watch go. */
@@ -46,15 +50,21 @@ final class OverviewApi {
         closed = true;
     }
 
-    private Answer live() {
-        if (!watchers.tryAcquire()) {
+    private Answer live(Router.Call call) {
+        Map<String, String> headers = Map.of("content-type", "text/event-stream; charset=utf-8");
+        if (call.request().method().equals("HEAD")) {
+            return new Response(200, headers, new byte[0]);
+        }
+        if (!places.tryAcquire()) {
             throw Problem.unavailable("More than " + MOST_WATCHERS + " browsers watch already. Close one.");
         }
-        return new LiveAnswer(Map.of("content-type", "text/event-stream; charset=utf-8"), out -> {
+        watchers.incrementAndGet();
+        return new LiveAnswer(headers, out -> {
             try {
                 watch(out);
             } finally {
-                watchers.release();
+                watchers.decrementAndGet();
+                places.release();
             }
         });
     }

@@ -44,6 +44,7 @@ class AccessTest {
                     TOKENS.get(Role.OPERATOR), new User("omar", Role.OPERATOR),
                     TOKENS.get(Role.ADMIN), new User("ada", Role.ADMIN))))
             .start();
+    private static final String RIGHT = "Content-Type: application/json\r\nX-Postrider: 1\r\n";
     private static final DashboardServer open =
             Dashboard.on(scene.dataSource()).port(0).start();
 
@@ -264,27 +265,57 @@ class AccessTest {
     }
 
     @Test
+    void browsersLeaveTheUsualPortsOutOfTheNamesThatAreKnown() throws IOException {
+        try (DashboardServer proxied = Dashboard.on(scene.dataSource())
+                .port(0)
+                .hosts("outbox.example.com:443", "plain.example.com:80", "odd.example.com:8443")
+                .start()) {
+            for (String host : List.of(
+                    "outbox.example.com", "Outbox.Example.com:443", "plain.example.com", "odd.example.com:8443")) {
+                assertThat(raw(proxied, "GET /api/me HTTP/1.1\r\nHost: " + host + "\r\n\r\n"))
+                        .as(host)
+                        .startsWith("HTTP/1.1 200");
+            }
+            for (String host : List.of("odd.example.com", "outbox.example.com:8443", "evil.example")) {
+                assertThat(raw(proxied, "GET /api/me HTTP/1.1\r\nHost: " + host + "\r\n\r\n"))
+                        .as(host)
+                        .startsWith("HTTP/1.1 403");
+            }
+            for (String host : List.of("outbox.example.com", "outbox.example.com:443")) {
+                assertThat(pause(proxied, host, RIGHT + "Origin: https://outbox.example.com\r\n"))
+                        .as(host)
+                        .startsWith("HTTP/1.1 409");
+            }
+            assertThat(pause(proxied, "outbox.example.com", RIGHT + "Origin: https://plain.example.com\r\n"))
+                    .startsWith("HTTP/1.1 403");
+        }
+    }
+
+    @Test
     void aPageOfAnotherSiteChangesNothing() throws IOException {
         int port = URI.create(open.url()).getPort();
-        String right = "Content-Type: application/json\r\nX-Postrider: 1\r\n";
         String own = "Origin: http://localhost:" + port + "\r\n";
-        assertThat(pause(port, right + own + "Sec-Fetch-Site: same-origin\r\n")).startsWith("HTTP/1.1 409");
-        assertThat(pause(port, right)).as("a script").startsWith("HTTP/1.1 409");
+        assertThat(pause(port, RIGHT + own + "Sec-Fetch-Site: same-origin\r\n")).startsWith("HTTP/1.1 409");
+        assertThat(pause(port, RIGHT)).as("a script").startsWith("HTTP/1.1 409");
         assertThat(pause(port, "Content-Type: application/json\r\n" + own)).startsWith("HTTP/1.1 403");
-        assertThat(pause(port, right + "Origin: http://evil.example\r\n")).startsWith("HTTP/1.1 403");
-        assertThat(pause(port, right + "Origin: null\r\n")).startsWith("HTTP/1.1 403");
-        assertThat(pause(port, right + "Origin: http://localhost:" + (port + 1) + "\r\n"))
+        assertThat(pause(port, RIGHT + "Origin: http://evil.example\r\n")).startsWith("HTTP/1.1 403");
+        assertThat(pause(port, RIGHT + "Origin: null\r\n")).startsWith("HTTP/1.1 403");
+        assertThat(pause(port, RIGHT + "Origin: http://localhost:" + (port + 1) + "\r\n"))
                 .startsWith("HTTP/1.1 403");
-        assertThat(pause(port, right + "Sec-Fetch-Site: cross-site\r\n")).startsWith("HTTP/1.1 403");
+        assertThat(pause(port, RIGHT + "Sec-Fetch-Site: cross-site\r\n")).startsWith("HTTP/1.1 403");
         assertThat(pause(port, "Content-Type: text/plain\r\nX-Postrider: 1\r\n" + own))
                 .startsWith("HTTP/1.1 400");
     }
 
     private static String pause(int port, String headers) throws IOException {
+        return pause(open, "localhost:" + port, headers);
+    }
+
+    private static String pause(DashboardServer to, String host, String headers) throws IOException {
         String body = "{\"stream\": \"unknown\", \"reason\": \"r\"}";
         return raw(
-                open,
-                "POST /api/streams/pause HTTP/1.1\r\nHost: localhost:" + port + "\r\n" + headers + "Content-Length: "
+                to,
+                "POST /api/streams/pause HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "Content-Length: "
                         + body.length() + "\r\n\r\n" + body);
     }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -90,6 +91,22 @@ class LiveTest {
             source.down = null;
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> "".equals(live.next().get("trouble")));
+        }
+    }
+
+    @Test
+    void whoAsksForHeadersAloneWatchesNothing() throws Exception {
+        try (DashboardServer server = Dashboard.on(scene.dataSource()).port(0).start()) {
+            HttpResponse<Void> told = HttpClient.newHttpClient()
+                    .send(
+                            Caller.of(server)
+                                    .request("api/live")
+                                    .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                                    .build(),
+                            HttpResponse.BodyHandlers.discarding());
+            assertThat(told.statusCode()).isEqualTo(200);
+            assertThat(told.headers().firstValue("content-type")).contains("text/event-stream; charset=utf-8");
+            assertThat(((DashboardHandler) server.handler()).watchers()).isZero();
         }
     }
 

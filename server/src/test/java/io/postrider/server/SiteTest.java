@@ -64,6 +64,64 @@ class SiteTest {
                 .hasMessageContaining("without an authenticator");
     }
 
+    @Test
+    void whoSignsInToAPageMayCallTheServerAsTheyLike() {
+        try (DashboardServer site = Site.empty()
+                .port(0)
+                .hosts("outbox.example.com:443")
+                .authenticator(TokenAuthenticator.of(Map.of("a-token-0123456789", new User("kim", Role.VIEWER))))
+                .dashboard("one", Dashboard.on(scene.dataSource()))
+                .page("/metrics", request -> new Response(200, Map.of(), new byte[] {'m'}))
+                .start()) {
+            Map<String, String> prometheus =
+                    Map.of("host", "postrider:80", "authorization", "Bearer a-token-0123456789");
+            assertThat(status(site, "GET", "/metrics", prometheus)).isEqualTo(200);
+            assertThat(status(site, "GET", "/metrics", Map.of("host", "postrider:80")))
+                    .isEqualTo(401);
+            assertThat(status(site, "POST", "/metrics", prometheus)).isEqualTo(404);
+            assertThat(status(site, "GET", "/one/api/me", prometheus)).isEqualTo(403);
+        }
+        try (DashboardServer open = Site.empty()
+                .port(0)
+                .page("/metrics", request -> new Response(200, Map.of(), new byte[] {'m'}))
+                .start()) {
+            assertThat(status(open, "GET", "/metrics", Map.of("host", "evil.example")))
+                    .as("nobody is asked who they are")
+                    .isEqualTo(403);
+        }
+    }
+
+    @Test
+    void thoseWhoWatchLeaveThreadsToOthersHoweverManyDashboardsThereAre() {
+        try (DashboardServer site = Site.empty()
+                .port(0)
+                .authenticator(TokenAuthenticator.of(Map.of("a-token-0123456789", new User("kim", Role.VIEWER))))
+                .dashboard("one", Dashboard.on(scene.dataSource()))
+                .dashboard("two", Dashboard.on(scene.dataSource()))
+                .start()) {
+            Map<String, String> kim = Map.of(
+                    "host", site.url().substring(7).replace("/", ""), "authorization", "Bearer a-token-0123456789");
+            for (int i = 0; i <= OverviewApi.MOST_WATCHERS; i++) {
+                assertThat(status(site, "HEAD", "/one/api/live", kim)).isEqualTo(200);
+            }
+            for (int i = 0; i < OverviewApi.MOST_WATCHERS; i++) {
+                assertThat(status(site, "GET", i % 2 == 0 ? "/one/api/live" : "/two/api/live", kim))
+                        .isEqualTo(200);
+            }
+            assertThat(status(site, "GET", "/one/api/live", kim)).isEqualTo(503);
+            assertThat(status(site, "GET", "/two/api/live", kim)).isEqualTo(503);
+        }
+        assertThat(System.getProperty(DashboardServer.LONGEST_REQUEST))
+                .as("who sends slowly keeps no thread")
+                .isEqualTo("30");
+    }
+
+    private static int status(DashboardServer site, String method, String path, Map<String, String> headers) {
+        return site.handler()
+                .handle(new Request(method, path, Map.of(), headers, new byte[0]))
+                .status();
+    }
+
     private static HttpResponse<String> answer(Caller caller, String path) throws IOException, InterruptedException {
         return HttpClient.newHttpClient().send(caller.request(path).build(), HttpResponse.BodyHandlers.ofString());
     }

@@ -21,15 +21,18 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.Authentication;
+import org.springframework.security.core.authority.AuthorityUtils;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
@@ -54,6 +57,16 @@ class DashboardInApplicationTest {
                     .headers(headers -> headers.disable())
                     .authorizeHttpRequests(all -> all.anyRequest().permitAll())
                     .build();
+        }
+    }
+
+    /** A filter chain that lets everybody through, by mistake or for other pages. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class CarelessApp extends App {
+        @Bean
+        Authenticator dashboardUsers() {
+            return new SignedIn();
         }
     }
 
@@ -95,7 +108,12 @@ class DashboardInApplicationTest {
         @Override
         public Optional<User> authenticate(Request request) {
             Authentication who = SecurityContextHolder.getContext().getAuthentication();
-            return who == null ? Optional.empty() : Optional.of(new User(who.getName(), Role.OPERATOR));
+            if (who == null || !who.isAuthenticated() || who instanceof AnonymousAuthenticationToken) {
+                return Optional.empty();
+            }
+            Set<String> roles = AuthorityUtils.authorityListToSet(who.getAuthorities());
+            Role role = roles.contains("ROLE_LEAD") ? Role.ADMIN : Role.OPERATOR;
+            return roles.contains("ROLE_SUPPORT") ? Optional.of(new User(who.getName(), role)) : Optional.empty();
         }
 
         @Override
@@ -271,6 +289,25 @@ class DashboardInApplicationTest {
             assertThat(client.statusFor("localhost:" + local.port(), "/api/me")).contains(" 200");
             assertThat(client.statusFor("rebound.example:" + local.port(), "/api/me"))
                     .contains(" 403");
+        }
+    }
+
+    @Test
+    void whoever_has_not_signed_in_to_the_application_is_nobody() throws Exception {
+        try (TestApplication careless = TestApplication.runWeb(DATABASE, CarelessApp.class)) {
+            assertThat(WebClient.of(careless, "/postrider").get("/api/me").statusCode())
+                    .isEqualTo(401);
+        }
+    }
+
+    @Test
+    void who_asks_for_headers_alone_watches_nothing() throws Exception {
+        // One more than may watch.
+        for (int i = 0; i < 65; i++) {
+            assertThat(kim().head("/api/live").statusCode()).isEqualTo(200);
+        }
+        try (BufferedReader live = kim().live()) {
+            assertThat(dataOf(live)).contains("\"backlog\"");
         }
     }
 

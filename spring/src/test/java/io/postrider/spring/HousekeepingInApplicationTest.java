@@ -195,6 +195,39 @@ class HousekeepingInApplicationTest {
         }
     }
 
+    @Test
+    void where_nothing_is_pruned_partitions_are_made_still() {
+        PostgresServer.Database database = migrated(OLD.formatted(35));
+        try (TestApplication app = TestApplication.runOn(
+                database,
+                Worker.class,
+                TestApplication.WITHOUT_JPA,
+                TestApplication.WITHOUT_RELAY,
+                "postrider.housekeeping.enabled=false",
+                "postrider.workers.mails.streams=mails",
+                "postrider.workers.mails.mode=competing")) {
+            await().atMost(SOON)
+                    .until(() -> count(app, "outbox_duty WHERE duty = 'partitions' AND due_at > now()") == 1);
+            assertThat(count(app, "outbox_duty")).isEqualTo(1);
+            assertThat(count(app, "outbox_history_overflow")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void what_was_delivered_today_is_kept_by_workers_too() {
+        PostgresServer.Database database = migrated();
+        assertThatThrownBy(() -> TestApplication.runOn(
+                                database,
+                                Worker.class,
+                                TestApplication.WITHOUT_JPA,
+                                TestApplication.WITHOUT_RELAY,
+                                "postrider.relay.keep-history=-1d",
+                                "postrider.workers.mails.streams=mails",
+                                "postrider.workers.mails.mode=competing")
+                        .close())
+                .hasStackTraceContaining("To keep the history for PT-24H is too short: a day at least.");
+    }
+
     private static int count(TestApplication app, String what) {
         return Objects.requireNonNull(app.jdbc().queryForObject("SELECT count(*) FROM " + what, Integer.class));
     }
@@ -216,6 +249,11 @@ class HousekeepingInApplicationTest {
                 "remindEvery must not be shorter than newsEvery",
                 "postrider.alerts.log=true",
                 "postrider.alerts.remind-every=1m");
+        fails(
+                database,
+                "postrider.housekeeping.keep-inbox is PT48H, and postrider.housekeeping.enabled is false",
+                "postrider.housekeeping.enabled=false",
+                "postrider.housekeeping.keep-inbox=2d");
         fails(database, "a day is the least", "postrider.housekeeping.keep-inbox=1h");
     }
 

@@ -36,6 +36,14 @@ record WebClient(TestApplication app, String base, List<String> headers) {
         return HTTP.send(request(path).build(), HttpResponse.BodyHandlers.ofString());
     }
 
+    HttpResponse<String> head(String path) throws IOException, InterruptedException {
+        return HTTP.send(
+                request(path)
+                        .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
     HttpResponse<String> post(String path, String json) throws IOException, InterruptedException {
         return HTTP.send(
                 request(path)

@@ -10,6 +10,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -49,6 +50,11 @@ public record ServeConfig(
 
     /** Somebody who signs in. */
     public record Person(String name, Role role, String secret) {
+        /** Whether there is enough to check; what is missing has been told. */
+        private boolean complete() {
+            return !name.isEmpty() && !secret.isEmpty();
+        }
+
         @Override
         public String toString() {
             return name + " (" + role + ")";
@@ -84,13 +90,12 @@ public record ServeConfig(
     static ServeConfig of(YamlFile file) {
         Section root = file.root();
         Auth auth = auth(root.section("auth"));
-        ServeConfig config = new ServeConfig(
-                http(root.section("server"), auth),
-                log(root.section("log")),
-                auth,
-                metrics(root.section("metrics")),
-                health(root.section("health")),
-                databases(root));
+        Http http = http(root.section("server"), auth);
+        Log log = log(root.section("log"));
+        Metrics metrics = metrics(root.section("metrics"));
+        Section limits = root.section("health");
+        ServeConfig config = new ServeConfig(http, log, auth, metrics, health(limits), databases(root));
+        config.compare(limits);
         file.finish();
         return config;
     }
@@ -130,11 +135,13 @@ public record ServeConfig(
         List<Person> tokens = new ArrayList<>();
         section.sections("tokens").forEach(each -> {
             Person person = person(each, "token");
-            if (!person.secret().isEmpty()) {
-                User user = new User(person.name(), person.role());
-                each.check("token", () -> TokenAuthenticator.of(Map.of(person.secret(), user)));
+            if (person.complete()) {
+                each.check(
+                        "token",
+                        () -> TokenAuthenticator.of(Map.of(person.secret(), new User(person.name(), person.role()))));
             }
-            if (tokens.stream().anyMatch(other -> other.secret().equals(person.secret()))) {
+            if (!person.secret().isEmpty()
+                    && tokens.stream().anyMatch(other -> other.secret().equals(person.secret()))) {
                 each.refuse("token", "is somebody else's too. Give everybody a token of their own.");
             }
             tokens.add(person);
@@ -142,7 +149,7 @@ public record ServeConfig(
         List<Person> basic = new ArrayList<>();
         section.sections("basic").forEach(each -> {
             Person person = person(each, "password");
-            if (!person.secret().isEmpty()) {
+            if (person.complete()) {
                 each.check(
                         "password",
                         () -> BasicAuthenticator.empty().user(person.name(), person.secret(), person.role()));
@@ -174,6 +181,30 @@ public record ServeConfig(
         return new Health(
                 section.duration("ready-within", Duration.ofSeconds(15)),
                 section.duration("live-within", Duration.ofSeconds(60)));
+    }
+
+    /** A relay goes round when its statements have ended: one that waits for a slow database is not to be restarted. */
+    private void compare(Section limits) {
+        if (health.readyWithin().compareTo(health.liveWithin()) > 0) {
+            limits.refuse(
+                    "ready-within",
+                    Span.of(health.readyWithin()) + " is longer than live-within, " + Span.of(health.liveWithin())
+                            + ": it would be restarted before it is not ready. Give a shorter time, or a longer"
+                            + " live-within.");
+        }
+        Duration statement = databases.values().stream()
+                .flatMap(each -> each.relays().stream())
+                .map(each -> each.times().statementTimeout())
+                .max(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+        Duration least = statement.multipliedBy(3);
+        if (health.liveWithin().compareTo(least) < 0) {
+            limits.refuse(
+                    "live-within",
+                    Span.of(health.liveWithin()) + " is too short where a relay has a statement-timeout of "
+                            + Span.of(statement) + ": it would be restarted while it waits for its database. Give "
+                            + Span.of(least) + " or more, or a shorter statement-timeout.");
+        }
     }
 
     private static Map<String, DatabaseConfig> databases(Section root) {

@@ -85,12 +85,23 @@ public record LogSettings(boolean json, Level level, Map<String, Integer> levels
         String line = String.format(Locale.ROOT, "%s %-5s %s - %s", now(), level, shortName, oneLine(message));
         return line
                 + (context.isEmpty() ? "" : " " + oneLine(context.toString()))
-                + (thrown == null ? "" : System.lineSeparator() + trace(thrown).stripTrailing());
+                + (thrown == null
+                        ? ""
+                        : System.lineSeparator() + indented(trace(thrown).stripTrailing()));
     }
 
     /** Whatever a message quotes, it does not begin a line of its own; SQL that is to be run keeps its lines. */
     private static String oneLine(String message) {
-        return message.replaceAll("[\\p{Cntrl}&&[^\\n\\t]]", "?").replace("\n", "\n    ");
+        return visible(message).replace("\n", "\n    ");
+    }
+
+    /** A stack trace looks as usual; whatever the messages in it quote does not begin a line. */
+    private static String indented(String trace) {
+        return visible(trace.replace(System.lineSeparator(), "\n")).replaceAll("\\n(?!\\t|Caused by: )", "\n    ");
+    }
+
+    private static String visible(String text) {
+        return text.replaceAll("[\\p{Cc}\\u2028\\u2029&&[^\\n\\t]]", "?");
     }
 
     private static Instant now() {

@@ -110,6 +110,9 @@ class ServeConfigTest {
                 "health: {ready-within: 0s}  | 1: health.ready-within: '0s' was found, a time of more than nothing",
                 "auth: {tokens: {a: b}}      | 1: auth.tokens: a section was found, a list, each with a dash before",
                 "auth: {tokens: [{name: a, token: short}]} | 1: auth.tokens[0].token: The token of a has 5 characters",
+                "auth: {tokens: [{token: 0123456789abcdef}]} | 1: auth.tokens[0].name: is missing. Write who signs in",
+                "auth: {basic: [{password: 0123456789abcdef}]} | 1: auth.basic[0].name: is missing. Write who signs in",
+                "health: {ready-within: 2m}  | 1: health.ready-within: 2m is longer than live-within, 1m: it would",
                 "auth: {basic: [{name: a}]}  | 1: auth.basic[0].password: is missing. Write ${A_VARIABLE} with the",
                 "log: {level: '${LEVEL}'}    | 1: log.level: the environment variable LEVEL is not set. Set it, or",
                 "log: {level: '${LEVEL'}     | 1: log.level: has a ${ that names no variable.",
@@ -157,6 +160,7 @@ class ServeConfigTest {
             quoteCharacter = '`',
             value = {
                 "lease: 1h                     | 7: databases.orders.relays[0].lease: 1h was found, from 1s to 10m",
+                "statement-timeout: 30s        | health.live-within: 1m is too short where a relay has a statement-timeout of 30s",
                 "loops: 0                      | 7: databases.orders.relays[0].loops: '0' was found, a whole number",
                 "group: mail                   | 7: databases.orders.relays[0].group: 'mail' has no streams, so it",
                 "retry: {first: 1h}            | 7: databases.orders.relays[0].retry.longest: The longest delay",
@@ -198,6 +202,16 @@ class ServeConfigTest {
     @Test
     void aFileWithoutDatabasesIsNoServer() {
         assertThat(problems("log: {level: info}")).singleElement().asString().contains("databases: there is none.");
+    }
+
+    @Test
+    void secretsThatAreMissingAreNotSaidToBeTheSame() {
+        assertThat(problems("auth: {tokens: [{name: a}, {name: b}]}\n" + MINIMAL))
+                .hasSize(2)
+                .allMatch(each -> each.contains(".token: is missing."));
+        assertThat(problems(
+                        "auth: {tokens: [{token: 0123456789abcdef}, {name: b, token: 0123456789abcdef}]}\n" + MINIMAL))
+                .anyMatch(each -> each.contains("auth.tokens[1].token: is somebody else's too."));
     }
 
     @Test

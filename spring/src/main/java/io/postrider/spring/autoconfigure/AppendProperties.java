@@ -15,4 +15,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record AppendProperties(
         @Nullable Class<?> valueSerializer,
         @DefaultValue("application/octet-stream") String contentType,
-        @DefaultValue Map<String, String> properties) {}
+        @DefaultValue Map<String, String> properties) {
+
+    /** Without the values of settings, some of which are secrets. */
+    @Override
+    public String toString() {
+        return "AppendProperties[valueSerializer=" + valueSerializer + ", contentType=" + contentType + ", properties="
+                + properties.keySet() + "]";
+    }
+}

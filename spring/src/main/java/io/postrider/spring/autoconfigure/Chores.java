@@ -24,26 +24,32 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
     /** For relays and workers, which take turns at it: makes and prunes the history. */
     Housekeeper ofRelays(DataSource dataSource) {
         HousekeepingProperties given = properties.housekeeping();
-        Housekeeper.Builder builder = builder();
-        if (given.enabled()) {
-            Retention kept = retention(dataSource, given);
-            builder.retention(
-                    switch (given.oldHistory()) {
-                        case DROP -> kept;
-                        case DELETE -> kept.deleting();
-                        case ARCHIVE -> kept.archiving();
-                    });
+        Retention kept = retention(dataSource, given);
+        if (!given.enabled()) {
+            // What is delivered needs a place, whoever prunes.
+            return builder()
+                    .every("partitions", Duration.ofHours(1), kept::prepare)
+                    .build();
         }
-        return builder.build();
+        return builder()
+                .retention(
+                        switch (given.oldHistory()) {
+                            case DROP -> kept;
+                            case DELETE -> kept.deleting();
+                            case ARCHIVE -> kept.archiving();
+                        })
+                .build();
     }
 
     private Retention retention(DataSource dataSource, HousekeepingProperties given) {
+        String setting = "postrider.relay.keep-history";
         try {
-            return new Retention(
-                            dataSource, storage.tables(), properties.relay().keepHistory())
-                    .keepAudit(given.keepAudit());
+            Retention kept = new Retention(
+                    dataSource, storage.tables(), properties.relay().keepHistory());
+            setting = "postrider.housekeeping.keep-audit";
+            return kept.keepAudit(given.keepAudit());
         } catch (IllegalArgumentException e) {
-            throw new SetupException(String.valueOf(e.getMessage()), "Change postrider.housekeeping.keep-audit.", e);
+            throw new SetupException(String.valueOf(e.getMessage()), "Change " + setting + ".", e);
         }
     }
 
@@ -53,8 +59,13 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
      */
     Optional<Housekeeper> ofApplication() {
         Optional<Alerts> alerts = alerts();
-        Duration keepInbox =
-                properties.housekeeping().enabled() ? properties.housekeeping().keepInbox() : null;
+        Duration keepInbox = properties.housekeeping().keepInbox();
+        if (keepInbox != null && !properties.housekeeping().enabled()) {
+            throw new SetupException(
+                    "postrider.housekeeping.keep-inbox is " + keepInbox + ", and postrider.housekeeping.enabled is"
+                            + " false, so that nothing is pruned.",
+                    "Leave out one of them.");
+        }
         if (alerts.isEmpty() && keepInbox == null) {
             return Optional.empty();
         }

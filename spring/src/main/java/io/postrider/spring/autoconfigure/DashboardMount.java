@@ -59,6 +59,11 @@ public final class DashboardMount implements ServletContextInitializer, SmartLif
                             + ", so that everybody has to.",
                     "Leave out one of them.");
         }
+        if (!given.users().isEmpty() && ownAuthenticator()) {
+            throw new SetupException(
+                    "There are postrider.dashboard.users, and there is an Authenticator bean, which would not know them.",
+                    "Leave out one of them.");
+        }
         mounted = signIn || given.local();
         fromSettings = given.local()
                 ? LocalBrowsers.of(given, environment)
@@ -98,7 +103,14 @@ public final class DashboardMount implements ServletContextInitializer, SmartLif
                     });
             watchers = threads;
             running = new DashboardServlet.Running(handler(), threads);
-            log.info("The dashboard is at {}", address());
+            if (given.local()) {
+                log.warn(
+                        "The dashboard is at {}, and nobody has to sign in, since postrider.dashboard.local is true: for"
+                                + " development alone",
+                        address());
+            } else {
+                log.info("The dashboard is at {}", address());
+            }
         }
     }
 
@@ -114,9 +126,8 @@ public final class DashboardMount implements ServletContextInitializer, SmartLif
                 .handler();
     }
 
-    /** Its own goes before the settings. */
     private Authenticator authenticator() {
-        return fromSettings == null || ownAuthenticator() ? beans.getBean(Authenticator.class) : fromSettings;
+        return fromSettings == null ? beans.getBean(Authenticator.class) : fromSettings;
     }
 
     /** As a browser on this machine finds it, where the web server is the application's own. */

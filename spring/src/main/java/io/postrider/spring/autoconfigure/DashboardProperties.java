@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled Whether the dashboard is mounted, if somebody can sign in.
  * @param path Where it is mounted, below the path of the application.
- * @param users Who may sign in, by name; an Authenticator bean goes before them.
+ * @param users Who may sign in, by name; not together with an Authenticator bean.
  * @param local Whether browsers on this machine need not sign in; for development.
  * @param localRole What they may do.
  * @param hosts Names with ports under which browsers reach the application; without any, every name will do.

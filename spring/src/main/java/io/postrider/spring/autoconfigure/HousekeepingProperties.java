@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * What is done about what is old. Give the same in all applications of one database: one of them does it.
  *
- * @param enabled Whether relays and workers of this application prune; if not, others must.
+ * @param enabled Whether this application prunes; if not, others must. Partitions of the history are made anyway.
  * @param oldHistory What becomes of delivered events that are older than postrider.relay.keep-history.
  * @param keepAudit How long it is known who did what by hand, 30 days at least.
  * @param keepInbox How long it is known what consumers have processed, a day at least; unless set, it is never forgotten.

@@ -4,14 +4,19 @@ package io.postrider.spring.autoconfigure;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.postrider.OutboxEvent;
+import io.postrider.micrometer.StreamNames;
 import io.postrider.spring.AppendObserver;
 import java.util.Collection;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
-/** An observation around each append; events carry its span along. */
-record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) implements AppendObserver {
+/**
+ * An observation around each append; events carry its span along.
+ *
+ * @param names of streams that become names of spans and tags of timers
+ */
+record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry, StreamNames names) implements AppendObserver {
     private static final String SEVERAL = "several";
 
     @Override
@@ -24,10 +29,11 @@ record ObservedAppends(Supplier<@Nullable ObservationRegistry> registry) impleme
         OutboxEvent first = events.iterator().next();
         boolean oneStream = events.stream().allMatch(each -> each.stream().equals(first.stream()));
         boolean oneType = events.stream().allMatch(each -> each.type().equals(first.type()));
+        String stream = oneStream ? names.of(first.stream()) : SEVERAL;
         Observation observation = Observation.createNotStarted("postrider.append", found)
-                .contextualName("append " + (oneStream ? first.stream() : SEVERAL))
-                .lowCardinalityKeyValue("stream", oneStream ? first.stream() : SEVERAL)
-                .lowCardinalityKeyValue("type", oneType ? first.type() : SEVERAL)
+                .contextualName("append " + stream)
+                .lowCardinalityKeyValue("stream", stream)
+                .highCardinalityKeyValue("type", oneType ? first.type() : SEVERAL)
                 .start();
         String outcome = "failed";
         try {

@@ -6,6 +6,7 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.transport.Kind;
 import io.micrometer.observation.transport.ReceiverContext;
 import io.postrider.OutboxEvent;
+import io.postrider.micrometer.StreamNames;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Publisher;
 import java.util.Map;
@@ -14,8 +15,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** An observation around each send, in the trace in which the event was appended. What is sent is not changed by it. */
-record ObservedPublisher(Publisher inner, ObservationRegistry registry) implements Publisher {
+/**
+ * An observation around each send, in the trace in which the event was appended. What is sent is not changed by it.
+ *
+ * @param names of streams that become names of spans and tags of timers
+ */
+record ObservedPublisher(Publisher inner, ObservationRegistry registry, StreamNames names) implements Publisher {
 
     @Override
     public CompletionStage<?> publish(OutboxEvent event) {
@@ -46,10 +51,11 @@ record ObservedPublisher(Publisher inner, ObservationRegistry registry) implemen
         // Read like what was received: the trace comes with the event, from another time and perhaps another process.
         ReceiverContext<Map<String, String>> context = new ReceiverContext<>(ObservedPublisher::header, Kind.PRODUCER);
         context.setCarrier(event.headers());
+        String stream = names.of(event.stream());
         Observation observation = Observation.createNotStarted("postrider.publish", () -> context, registry)
-                .contextualName("publish " + event.stream())
-                .lowCardinalityKeyValue("stream", event.stream())
-                .lowCardinalityKeyValue("type", event.type())
+                .contextualName("publish " + stream)
+                .lowCardinalityKeyValue("stream", stream)
+                .highCardinalityKeyValue("type", event.type())
                 .start();
         CompletionStage<?> answer;
         try {

@@ -2,6 +2,7 @@
 package io.postrider.spring.autoconfigure;
 
 import io.micrometer.observation.ObservationRegistry;
+import io.postrider.micrometer.StreamNames;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,16 +15,23 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnProperty(prefix = "postrider", name = "enabled", matchIfMissing = true)
 public final class PostriderObservationAutoConfiguration {
 
+    /** As many as meters have. */
     @Bean
-    ObservedAppends postriderObservedAppends(ObjectProvider<ObservationRegistry> registry) {
-        return new ObservedAppends(registry::getIfAvailable);
+    StreamNames postriderObservedStreams(ObjectProvider<PostriderProperties> properties) {
+        PostriderProperties given = properties.getIfAvailable();
+        return new StreamNames(given == null ? 0 : given.metrics().maxStreams());
     }
 
     @Bean
-    PublisherWrapper postriderObservedPublisher(ObjectProvider<ObservationRegistry> registry) {
+    ObservedAppends postriderObservedAppends(ObjectProvider<ObservationRegistry> registry, StreamNames names) {
+        return new ObservedAppends(registry::getIfAvailable, names);
+    }
+
+    @Bean
+    PublisherWrapper postriderObservedPublisher(ObjectProvider<ObservationRegistry> registry, StreamNames names) {
         return publisher -> {
             ObservationRegistry found = registry.getIfAvailable();
-            return found == null || found.isNoop() ? publisher : new ObservedPublisher(publisher, found);
+            return found == null || found.isNoop() ? publisher : new ObservedPublisher(publisher, found, names);
         };
     }
 }

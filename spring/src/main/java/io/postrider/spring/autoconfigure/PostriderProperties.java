@@ -167,7 +167,16 @@ public record PostriderProperties(
             @Nullable String deadLetterTopic,
             @DefaultValue("raw") Format format,
             @Nullable String cloudEventsSource,
-            @DefaultValue Map<String, String> properties) {}
+            @DefaultValue Map<String, String> properties) {
+
+        /** Without the values of settings, some of which are secrets. */
+        @Override
+        public String toString() {
+            return "Kafka[bootstrapServers=" + bootstrapServers + ", sendTimeout=" + sendTimeout + ", deadLetterTopic="
+                    + deadLetterTopic + ", format=" + format + ", cloudEventsSource=" + cloudEventsSource
+                    + ", properties=" + properties.keySet() + "]";
+        }
+    }
 
     /**
      * What is measured.

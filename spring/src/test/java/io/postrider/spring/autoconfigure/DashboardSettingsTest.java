@@ -4,6 +4,7 @@ package io.postrider.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postrider.server.TokenAuthenticator;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,8 +16,9 @@ import org.springframework.core.env.StandardEnvironment;
 
 /** What is refused before a browser asks. */
 class DashboardSettingsTest {
+    private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
 
-    private static DashboardMount mount(String... namesAndValues) {
+    private DashboardMount mount(String... namesAndValues) {
         Map<String, Object> settings = new HashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             settings.put(namesAndValues[i], namesAndValues[i + 1]);
@@ -25,7 +27,7 @@ class DashboardSettingsTest {
         environment.getPropertySources().addFirst(new MapPropertySource("test", settings));
         DashboardProperties given = new Binder(new MapConfigurationPropertySource(settings))
                 .bindOrCreate("postrider.dashboard", DashboardProperties.class);
-        return new DashboardMount(given, new StaticListableBeanFactory(), environment);
+        return new DashboardMount(given, beans, environment);
     }
 
     @Test
@@ -54,6 +56,28 @@ class DashboardSettingsTest {
                         "correct horse battery"))
                 .hasMessage("postrider.dashboard.local is true, so that nobody has to sign in, and there are"
                         + " postrider.dashboard.users, so that everybody has to.");
+    }
+
+    @Test
+    void people_are_known_by_the_settings_or_by_the_application() {
+        beans.addBean("own", TokenAuthenticator.of(Map.of()));
+        assertThat(mount()).isNotNull();
+        assertThatThrownBy(() -> mount("postrider.dashboard.users.kim.password", "correct horse battery"))
+                .isInstanceOf(SetupException.class)
+                .hasMessage("There are postrider.dashboard.users, and there is an Authenticator bean, which would not"
+                        + " know them.");
+    }
+
+    @Test
+    void settings_are_not_told_with_their_values() {
+        Map<String, Object> settings = Map.of(
+                "postrider.append.properties.basic.auth.user.info", "s3cret",
+                "postrider.kafka.properties.sasl.jaas.config", "s3cret");
+        assertThat(new Binder(new MapConfigurationPropertySource(settings))
+                        .bindOrCreate("postrider", PostriderProperties.class))
+                .asString()
+                .contains("basic.auth.user.info", "sasl.jaas.config")
+                .doesNotContain("s3cret");
     }
 
     @Test
