@@ -108,7 +108,7 @@ final class OrderedIntake implements Intake {
         // The last, since what it judges must not be forgotten because a later read failed.
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
         List<Verdict> judged = new ArrayList<>(step.judged());
-        judged.addAll(judgeExpired(deliveries, step != Caution.Step.NOTHING));
+        judged.addAll(judgeExpired(deliveries, !step.equals(Caution.Step.NOTHING)));
         step.suspect().ifPresent(deliveries::add);
         // Of one stream alone no shard is ever seen to be calm, so it is complete when nothing of it is left.
         boolean complete = part.only() != null && taken.isEmpty() && judged.isEmpty();
