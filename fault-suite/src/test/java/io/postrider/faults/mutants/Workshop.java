@@ -30,6 +30,7 @@ final class Workshop {
     private static final Path BENCH = Path.of("target", "mutants").toAbsolutePath();
     private static final String RESOURCES = "src/main/resources/";
     private static final List<String> MODULES = List.of("core", "testkit", "kafka");
+    private static final List<String> TESTED_IN = List.of("core", "core/tests", "testkit", "kafka");
 
     private Workshop() {}
 
@@ -114,8 +115,8 @@ final class Workshop {
         Set<Path> all = new LinkedHashSet<>();
         for (String module : MODULES) {
             all.add(module.equals(changedModule) ? changed : built(module, "classes"));
-            all.add(built(module, "test-classes"));
         }
+        TESTED_IN.forEach(module -> all.add(built(module, "test-classes")));
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .map(entry -> Path.of(entry).toAbsolutePath().normalize())
                 .filter(entry -> MODULES.stream()

@@ -49,8 +49,8 @@ class InboxGuideTest {
 
     @Test
     void everySnippetOfTheGuideIsCodeThatRunsHere() throws IOException {
-        String source =
-                bare(Files.readString(root().resolve("testkit/src/test/java/io/postrider/jdbc/InboxGuideTest.java")));
+        String source = bare(
+                Files.readString(root().resolve("core/tests/src/test/java/io/postrider/jdbc/InboxGuideTest.java")));
         List<String> snippets =
                 // The listener of Spring runs in the starter's tests, which check it.
                 SNIPPET.matcher(guide())
@@ -179,7 +179,7 @@ class InboxGuideTest {
 
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
-        return Files.exists(here.resolve("docs/guide/inbox.md")) ? here : here.resolve("..");
+        return Files.exists(here.resolve("docs/guide/inbox.md")) ? here : here.resolve("../..");
     }
 
     /** Without its white space, which the formatter may arrange in another way. */

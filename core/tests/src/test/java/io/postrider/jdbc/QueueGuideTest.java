@@ -55,8 +55,8 @@ class QueueGuideTest {
 
     @Test
     void everySnippetOfTheGuideIsCodeThatRunsHere() throws IOException {
-        String source =
-                bare(Files.readString(root().resolve("testkit/src/test/java/io/postrider/jdbc/QueueGuideTest.java")));
+        String source = bare(
+                Files.readString(root().resolve("core/tests/src/test/java/io/postrider/jdbc/QueueGuideTest.java")));
         List<String> snippets = SNIPPET.matcher(Files.readString(root().resolve("docs/guide/queue.md")))
                 .results()
                 .map(match -> match.group(1))
@@ -286,7 +286,7 @@ class QueueGuideTest {
 
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
-        return Files.exists(here.resolve("docs/guide/queue.md")) ? here : here.resolve("..");
+        return Files.exists(here.resolve("docs/guide/queue.md")) ? here : here.resolve("../..");
     }
 
     /** Without its white space, which the formatter may arrange in another way. */

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a read may hand out, and to whom. */
 class ReadRaceTest {
-    private static final TestDatabase database = TestDatabase.migrated();
+    static final TestDatabase database = TestDatabase.migrated();
     private Party owner;
 
     @BeforeEach
@@ -102,7 +102,8 @@ class ReadRaceTest {
         EventStore.Found found = owner.read(Set.of());
         assertThat(found.owned()).hasSize(128).allMatch(shard -> shard >= 128);
         assertThat(found.deliveries())
-                .hasSize((int) database.number("SELECT count(*) FROM outbox_event WHERE shard >= 128"))
+                .hasSize((int)
+                        database.number("SELECT count(*) FROM outbox_event WHERE status = 'PENDING' AND shard >= 128"))
                 .isNotEmpty();
     }
 
@@ -137,7 +138,7 @@ class ReadRaceTest {
             long inFlight = database.event("s", "k");
             long younger = database.event("s", "k");
             late.commit();
-            long lateId = database.number("SELECT min(id) FROM outbox_event");
+            long lateId = database.number("SELECT min(id) FROM outbox_event WHERE status = 'PENDING'");
             assertThat(lateId).isLessThan(taken);
             assertThat(owner.readIds(inFlight)).containsExactly(lateId, younger);
             EventStore.Query one = Party.query(owner.ownership.all(), Set.of(inFlight), 1, 1, Long.MAX_VALUE);
@@ -175,7 +176,7 @@ class ReadRaceTest {
             database.event("s", "k");
             assertThat(owner.readIds()).isEmpty();
             late.commit();
-            long lateId = database.number("SELECT min(id) FROM outbox_event");
+            long lateId = database.number("SELECT min(id) FROM outbox_event WHERE status = 'PENDING'");
             assertThat(owner.readIds()).containsExactly(lateId);
             makeDue(holding);
             assertThat(owner.readIds()).containsExactly(lateId, holding);
@@ -254,7 +255,7 @@ class ReadRaceTest {
                     .notBefore(Instant.now().minusSeconds(3600))
                     .build());
         });
-        assertThat(database.column("SELECT status FROM outbox_event ORDER BY id"))
+        assertThat(database.column("SELECT status FROM outbox_event WHERE status <> 'DEAD' ORDER BY id"))
                 .containsExactly("WAITING", "WAITING", "PENDING");
         assertThat(owner.readIds()).containsExactly(database.number("SELECT max(id) FROM outbox_event"));
     }

@@ -71,6 +71,12 @@ final class TestDatabase {
         return id;
     }
 
+    /** So many dead letters of another stream that a read no longer looks at every row. */
+    void crowd() {
+        execute("INSERT INTO outbox_event (stream, event_key, event_type, status)"
+                + " SELECT 'elsewhere', 'k' || n, 'T', 'DEAD' FROM generate_series(1, 16384) n");
+    }
+
     static String literal(@Nullable String text) {
         return text == null ? "NULL" : "'" + text.replace("'", "''") + "'";
     }
