@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
 final class EventStatements implements EventStore {
     private static final String GAP_HEADER = "postrider-gap";
+    private static final Duration COUNT_AGAIN_AFTER = Duration.ofSeconds(1);
 
     private final Session session;
     private final Sql sql;
@@ -39,6 +41,8 @@ final class EventStatements implements EventStore {
     private final Ownership ownership;
     private final SuspectStatements suspects;
     private final Settling settling;
+    /** Until then the table is taken for one that has many rows. */
+    private long manyUntil = System.nanoTime();
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
         this.session = session;
@@ -56,9 +60,21 @@ final class EventStatements implements EventStore {
 
     @Override
     public Found read(Query query) {
+        if (System.nanoTime() - manyUntil >= 0) {
+            Optional<Found> found = read(query, sql.readFew);
+            if (found.isPresent()) {
+                return found.get();
+            }
+            manyUntil = System.nanoTime() + COUNT_AGAIN_AFTER.toNanos();
+        }
+        return read(query, sql.read).orElseThrow();
+    }
+
+    /** Empty: there are too many for this form of the statement. */
+    private Optional<Found> read(Query query, String form) {
         long before = System.nanoTime();
         return session.run("read events", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(sql.read)) {
+            try (PreparedStatement statement = connection.prepareStatement(form)) {
                 statement.setArray(1, array(connection, "int8", epochs(query.shards())));
                 statement.setInt(2, query.shards().keySet().iterator().next());
                 statement.setString(3, settings.group());
@@ -174,7 +190,7 @@ final class EventStatements implements EventStore {
         }
     }
 
-    private Found found(Connection connection, ResultSet rows, long before) throws SQLException {
+    private Optional<Found> found(Connection connection, ResultSet rows, long before) throws SQLException {
         List<Delivery> deliveries = new ArrayList<>();
         Set<Integer> owned = new HashSet<>();
         Set<Integer> holding = new HashSet<>();
@@ -190,6 +206,9 @@ final class EventStatements implements EventStore {
                 due = rows.wasNull() ? Optional.empty() : Optional.of(micros);
                 if (rows.getBoolean(23)) {
                     throw Session.readOnly();
+                }
+                if (rows.getBoolean(26)) {
+                    return Optional.empty();
                 }
             } else {
                 ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
@@ -208,7 +227,7 @@ final class EventStatements implements EventStore {
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
         }
-        return new Found(deliveries, owned, holding, newStreams, due);
+        return Optional.of(new Found(deliveries, owned, holding, newStreams, due));
     }
 
     /** The columns of an event, which stand in the same places in all statements that read some. */

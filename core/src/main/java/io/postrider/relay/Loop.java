@@ -286,10 +286,11 @@ final class Loop {
         Set<String> closed = shared.gates().closed();
         full.addAll(closed);
         try {
+            long began = ticker.getAsLong();
             Taken taken = intake.take(demand(full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
-            pace.read(taken, ticker.getAsLong());
+            pace.read(taken, began, ticker.getAsLong());
         } catch (FeedException e) {
             // What was rung for has not been looked at.
             rung.set(true);
@@ -363,7 +364,7 @@ final class Loop {
             return 0;
         }
         boolean isRung = rung.get();
-        long wait = isRung ? 0 : pace.nanosToRead(now);
+        long wait = Math.max(isRung ? 0 : pace.nanosToRead(now), pace.nanosToRest(now));
         // A full stream is left out, and the others need not be looked at for every answer to that one.
         long apart = isRung ? LOOK_AT_OTHERS_WHEN_RUNG : LOOK_AT_OTHERS_EVERY;
         return someFull ? Math.max(wait, apart - pace.nanosSinceRead(now)) : wait;

@@ -17,6 +17,10 @@ final class Pace {
     private static final Logger log = LoggerFactory.getLogger(Pace.class);
     private static final long BUSY = Duration.ofMillis(10).toNanos();
     private static final long FIRST_PAUSE = Duration.ofMillis(50).toNanos();
+    /** A read that takes longer, because of what an old snapshot keeps or of others' load, must not become a load itself. */
+    private static final long COSTLY = Duration.ofMillis(20).toNanos();
+
+    private static final long LONGEST_REST = Duration.ofMillis(250).toNanos();
     private static final long NEVER = Duration.ofDays(1).toNanos();
     private static final long LAST_PAUSE = Duration.ofSeconds(1).toNanos();
 
@@ -29,6 +33,7 @@ final class Pace {
     private long interval = BUSY;
     private long readAt;
     private long lastReadAt;
+    private long restUntil;
     private boolean lastReadWasEmpty;
     private boolean leftSomeOut;
     private long feedPause;
@@ -48,6 +53,7 @@ final class Pace {
         this.idle = Math.max(BUSY, idle.toNanos());
         this.readAt = ticker.getAsLong();
         this.lastReadAt = readAt;
+        this.restUntil = readAt;
         this.feedAt = readAt;
     }
 
@@ -68,9 +74,16 @@ final class Pace {
         readAt = ticker.getAsLong();
     }
 
-    /** A read came back with this. */
-    void read(Taken taken, long now) {
+    /** For how long no read may begin, whoever asks for it. */
+    long nanosToRest(long now) {
+        return Math.max(0, restUntil - now);
+    }
+
+    /** A read that began then came back with this. */
+    void read(Taken taken, long began, long now) {
         lastReadAt = now;
+        long took = now - began;
+        restUntil = taken.more() || took < COSTLY ? now : now + Math.min(took, LONGEST_REST);
         lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more() && taken.complete();
         leftSomeOut = !taken.complete();
         interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;

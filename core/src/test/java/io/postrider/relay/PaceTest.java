@@ -65,12 +65,12 @@ class PaceTest {
     void everyIntervalIsSpreadByAFifthBothWays() {
         Pace spread = pace(new Random(11), Duration.ofMillis(500));
         for (int i = 0; i < 8; i++) {
-            spread.read(Taken.nothing(), now);
+            spread.read(Taken.nothing(), now, now);
         }
         long least = Long.MAX_VALUE;
         long most = 0;
         for (int i = 0; i < 2_000; i++) {
-            spread.read(Taken.nothing(), now);
+            spread.read(Taken.nothing(), now, now);
             least = Math.min(least, spread.nanosToRead(now));
             most = Math.max(most, spread.nanosToRead(now));
         }
@@ -81,8 +81,8 @@ class PaceTest {
     @Test
     void anIdleIntervalBelowTheShortOneIsRaisedToIt() {
         Pace hasty = pace(HALF, Duration.ofMillis(1));
-        hasty.read(Taken.nothing(), now);
-        hasty.read(Taken.nothing(), now);
+        hasty.read(Taken.nothing(), now, now);
+        hasty.read(Taken.nothing(), now, now);
         assertThat(hasty.nanosToRead(now)).isEqualTo(10 * MS);
     }
 
@@ -91,6 +91,23 @@ class PaceTest {
         read(new Taken(found().deliveries(), true, Optional.empty()));
         assertThat(pace.nanosToRead(now)).isZero();
         assertThat(pace.lastReadWasEmpty()).isFalse();
+    }
+
+    @Test
+    void aReadThatTookLongIsFollowedByARestAsLongAsItself() {
+        pace.read(found(), now - 60 * MS, now);
+        assertThat(pace.nanosToRest(now)).isEqualTo(60 * MS);
+        pace.read(found(), now - 5_000 * MS, now);
+        assertThat(pace.nanosToRest(now)).isEqualTo(250 * MS);
+        pace.read(found(), now - 19 * MS, now);
+        assertThat(pace.nanosToRest(now)).isZero();
+    }
+
+    @Test
+    void aReadThatBroughtAllItCouldIsFollowedAtOnceHoweverLongItTook() {
+        pace.read(new Taken(found().deliveries(), true, Optional.empty()), now - 5_000 * MS, now);
+        assertThat(pace.nanosToRest(now)).isZero();
+        assertThat(pace.nanosToRead(now)).isZero();
     }
 
     @Test
@@ -158,7 +175,7 @@ class PaceTest {
     @Test
     void aFeedThatAnswersAgainIsReadAtOnceAndItsNextFailureStartsFromTheShortPause() {
         Pace patient = pace(() -> 0L, Duration.ofMillis(500));
-        patient.read(Taken.nothing(), now);
+        patient.read(Taken.nothing(), now, now);
         patient.feedFailed(failure(), now);
         patient.feedFailed(failure(), now);
         assertThat(patient.nanosToFeed(now)).isEqualTo(50 * MS);
@@ -181,7 +198,7 @@ class PaceTest {
     }
 
     private void read(Taken taken) {
-        pace.read(taken, now);
+        pace.read(taken, now, now);
     }
 
     private static Taken found() {
