@@ -12,7 +12,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
 final class EventStatements implements EventStore {
     private static final String GAP_HEADER = "postrider-gap";
-    private static final Duration COUNT_AGAIN_AFTER = Duration.ofSeconds(1);
 
     private final Session session;
     private final Sql sql;
@@ -41,10 +39,15 @@ final class EventStatements implements EventStore {
     private final Ownership ownership;
     private final SuspectStatements suspects;
     private final Settling settling;
-    /** Until then the table is taken for one that has many rows. */
-    private long manyUntil = System.nanoTime();
+    private final ReadForm form;
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
+        this(session, sql, settings, relay, ownership, new ReadForm());
+    }
+
+    EventStatements(
+            Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership, ReadForm form) {
+        this.form = form;
         this.session = session;
         this.sql = sql;
         this.settings = settings;
@@ -60,14 +63,20 @@ final class EventStatements implements EventStore {
 
     @Override
     public Found read(Query query) {
-        if (System.nanoTime() - manyUntil >= 0) {
+        long before = System.nanoTime();
+        if (form.looksAtAll(before)) {
             Optional<Found> found = read(query, sql.readFew);
+            long after = System.nanoTime();
             if (found.isPresent()) {
+                form.looked(after - before);
                 return found.get();
             }
-            manyUntil = System.nanoTime() + COUNT_AGAIN_AFTER.toNanos();
+            form.foundMany(after);
+            before = after;
         }
-        return read(query, sql.read).orElseThrow();
+        Found found = read(query, sql.read).orElseThrow();
+        form.stepped(System.nanoTime() - before, found.deliveries().size());
+        return found;
     }
 
     /** Empty: there are too many for this form of the statement. */

@@ -117,6 +117,24 @@ public final class RetryPolicy {
         return millis >= max.toMillis() ? max : Duration.ofMillis(Math.round(millis));
     }
 
+    /**
+     * How long after its first attempt an event is tried for the last time, at the most and without the outages between
+     * them: so long an event may come again of which the first attempt was heard of by nobody.
+     */
+    public Duration longest() {
+        double millis = 0;
+        for (int failed = 1; failed < maxAttempts; failed++) {
+            double delay = delay(failed).toMillis() * (1 + jitter);
+            if (failed > delays.size() && delay(failed).equals(delay(failed - 1))) {
+                // It stays so long from here on.
+                millis += delay * (maxAttempts - failed);
+                break;
+            }
+            millis += delay;
+        }
+        return Duration.ofMillis((long) millis);
+    }
+
     Duration delay(int failed, RandomGenerator random) {
         double spread = 1 + jitter * (2 * random.nextDouble() - 1);
         return Duration.ofMillis(Math.round(delay(failed).toMillis() * spread));

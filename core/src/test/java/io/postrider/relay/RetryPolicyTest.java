@@ -177,4 +177,20 @@ class RetryPolicyTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("There is no delay after " + attempts + " failed attempts.");
     }
+
+    @Test
+    void theLastAttemptIsAtTheEndOfAllDelays() {
+        assertThat(RetryPolicy.exponential(Duration.ofSeconds(2), Duration.ofSeconds(10))
+                        .attempts(6)
+                        .longest())
+                .isEqualTo(Duration.ofSeconds(2 + 4 + 8 + 10 + 10));
+        assertThat(RetryPolicy.stepped().longest()).isEqualTo(Duration.ofSeconds(1 + 5 + 30 + 300 + 1_800));
+        assertThat(RetryPolicy.stepped().attempts(8).longest()).isEqualTo(Duration.ofSeconds(336 + 3 * 1_800));
+        assertThat(RetryPolicy.ofDefaults().longest()).isEqualTo(Duration.ofSeconds(36));
+        assertThat(RetryPolicy.ofDefaults().attempts(1).longest()).isZero();
+        assertThat(RetryPolicy.delays(Duration.ofMinutes(30))
+                        .attempts(1_000_000_000)
+                        .longest())
+                .isEqualTo(Duration.ofMinutes(30).multipliedBy(999_999_999));
+    }
 }

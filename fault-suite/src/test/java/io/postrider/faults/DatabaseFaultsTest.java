@@ -74,7 +74,6 @@ class DatabaseFaultsTest {
 
     @Test
     @Tag("T08")
-    @Tag("sample")
     @DisplayName("Replies of statements are lost")
     void statementsThatFailBeforeOrAfterTheyRanChangeNothing() {
         try (Rig rig = Rig.on(SharedServers.get(), "T08 statements fail")) {

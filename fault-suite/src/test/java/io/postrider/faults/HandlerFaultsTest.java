@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** T01, T08, T09, T12 with handlers as the destination: effects in the same database happen once. */
-@Tag("sample")
 @DisplayName("Handlers die, are replaced, lose answers and are starved")
 class HandlerFaultsTest {
     private static final int WINDOW = 200;
@@ -52,12 +51,13 @@ class HandlerFaultsTest {
                 Arguments.of(PLAIN, before(Place.ANSWER, 60)),
                 Arguments.of(PLAIN, before(Place.SETTLE, 3)),
                 Arguments.of(PLAIN, after(Place.SETTLE, 3)));
-        int step = Boolean.getBoolean("faults.all") ? 1 : 3;
+        int step = Boolean.getBoolean("faults.all") ? 1 : 5;
         return IntStream.range(0, all.size()).filter(i -> i % step == 0).mapToObj(all::get);
     }
 
     @ParameterizedTest
     @Tag("T01")
+    @Tag("sample")
     @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("deaths")
     void everyEventHasItsEffectWhenTheProcessDies(Kind kind, Failpoint failpoint) {
@@ -116,6 +116,7 @@ class HandlerFaultsTest {
 
     @Test
     @Tag("T08")
+    @Tag("sample")
     void anEffectIsMadeOnceWhereTheAnswersToCommitsAreLost() {
         Rig.Servers servers = SharedServers.get();
         try (Rig rig = Rig.on(servers, "T08 lost answers to handlers' commits");

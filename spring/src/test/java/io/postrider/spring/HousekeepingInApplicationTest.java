@@ -166,6 +166,7 @@ class HousekeepingInApplicationTest {
                 OwnChannel.class,
                 TestApplication.WITHOUT_JPA,
                 "postrider.housekeeping.old-history=archive",
+                "postrider.relay.keep-history=2d",
                 "postrider.housekeeping.keep-inbox=2d",
                 "postrider.housekeeping.daily-at=03:30",
                 "postrider.housekeeping.zone=Europe/Paris")) {
@@ -255,6 +256,17 @@ class HousekeepingInApplicationTest {
                 "postrider.housekeeping.enabled=false",
                 "postrider.housekeeping.keep-inbox=2d");
         fails(database, "a day is the least", "postrider.housekeeping.keep-inbox=1h");
+        fails(
+                database,
+                "keep-inbox is PT144H, and what was delivered can be replayed for PT168H",
+                "postrider.housekeeping.keep-inbox=6d");
+        fails(
+                database,
+                "keep-inbox is PT168H, and a failed event is tried again for up to PT238H48M",
+                "postrider.housekeeping.keep-inbox=7d",
+                "postrider.relay.retry.first=1h",
+                "postrider.relay.retry.max=1h",
+                "postrider.relay.retry.attempts=200");
     }
 
     private static void fails(PostgresServer.Database database, String why, String... settings) {

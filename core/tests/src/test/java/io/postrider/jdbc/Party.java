@@ -28,13 +28,16 @@ final class Party implements AutoCloseable {
     final Ownership ownership;
     final ShardStatements shards;
     final EventStatements events;
+    private final ReadForm form = new ReadForm();
+    private boolean looksAtAll;
 
     private Party(String name, OrderedSettings settings, DataSource source, Ownership ownership, long member) {
         this.name = name;
         this.settings = settings;
         this.ownership = ownership;
         this.shards = new ShardStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings);
-        this.events = new EventStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings, name, ownership);
+        this.events =
+                new EventStatements(new Session(source, Duration.ofSeconds(30)), SQL, settings, name, ownership, form);
         this.member = member == 0 ? shards.join(name, Wants.SHARDS) : member;
         ownership.joined(this.member);
     }
@@ -90,7 +93,19 @@ final class Party implements AutoCloseable {
     }
 
     EventStore.Found read(Set<Long> inFlight) {
-        return events.read(query(ownership.all(), inFlight, 1000, 1000, Long.MAX_VALUE));
+        return read(query(ownership.all(), inFlight, 1000, 1000, Long.MAX_VALUE));
+    }
+
+    EventStore.Found read(EventStore.Query query) {
+        if (looksAtAll) {
+            form.stepped(Duration.ofMinutes(1).toNanos(), 0);
+        }
+        return events.read(query);
+    }
+
+    /** From now on each read is as if the one before had been dear. */
+    void lookAtAll() {
+        looksAtAll = true;
     }
 
     static EventStore.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What a read may hand out, and to whom. */
 class ReadRaceTest {
     static final TestDatabase database = TestDatabase.migrated();
-    private Party owner;
+    Party owner;
 
     @BeforeEach
     void join() {
@@ -59,8 +59,7 @@ class ReadRaceTest {
                         .stream()
                         .map(Long::valueOf)
                         .toList();
-        List<Delivery> found = owner.events
-                .read(Party.query(owner.ownership.all(), Set.of(), 5_000, 5_000, Long.MAX_VALUE))
+        List<Delivery> found = owner.read(Party.query(owner.ownership.all(), Set.of(), 5_000, 5_000, Long.MAX_VALUE))
                 .deliveries();
         assertThat(Party.ids(found)).hasSize(2_100).containsExactlyInAnyOrderElementsOf(sendable);
     }
@@ -142,7 +141,7 @@ class ReadRaceTest {
             assertThat(lateId).isLessThan(taken);
             assertThat(owner.readIds(inFlight)).containsExactly(lateId, younger);
             EventStore.Query one = Party.query(owner.ownership.all(), Set.of(inFlight), 1, 1, Long.MAX_VALUE);
-            assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(lateId);
+            assertThat(Party.ids(owner.read(one).deliveries())).containsExactly(lateId);
         }
     }
 
@@ -181,7 +180,7 @@ class ReadRaceTest {
             makeDue(holding);
             assertThat(owner.readIds()).containsExactly(lateId, holding);
             EventStore.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
-            assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(lateId);
+            assertThat(Party.ids(owner.read(one).deliveries())).containsExactly(lateId);
             assertThat(owner.readIds(lateId)).containsExactly(holding);
         }
     }
@@ -265,7 +264,7 @@ class ReadRaceTest {
         long older = database.event("s", "k");
         long due = database.event("s", "k", "status = 'WAITING', due_at = clock_timestamp() - interval '1 second'");
         EventStore.Query one = Party.query(owner.ownership.all(), Set.of(), 1, 1, Long.MAX_VALUE);
-        assertThat(Party.ids(owner.events.read(one).deliveries())).containsExactly(older);
+        assertThat(Party.ids(owner.read(one).deliveries())).containsExactly(older);
         assertThat(owner.readIds(older)).containsExactly(due);
     }
 

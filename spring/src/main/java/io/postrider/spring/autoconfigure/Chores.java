@@ -72,15 +72,35 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         Housekeeper.Builder builder = builder();
         alerts.ifPresent(builder::alerts);
         if (keepInbox != null) {
-            if (keepInbox.compareTo(Duration.ofDays(1)) < 0) {
-                throw new SetupException(
-                        "postrider.housekeeping.keep-inbox is " + keepInbox + ", and a day is the least: an event may"
-                                + " come again, and would be processed again.",
-                        "Change postrider.housekeeping.keep-inbox.");
-            }
+            requireLongEnough(keepInbox);
             builder.daily("inbox", () -> inbox.prune(keepInbox));
         }
         return Optional.of(builder.build());
+    }
+
+    /** Longer than an event may take to come again, as far as these settings tell. */
+    private void requireLongEnough(Duration keepInbox) {
+        String why = null;
+        String other = null;
+        if (keepInbox.compareTo(Duration.ofDays(1)) < 0) {
+            why = "and a day is the least";
+        } else if (keepInbox.compareTo(properties.relay().keepHistory()) < 0) {
+            why = "and what was delivered can be replayed for " + properties.relay().keepHistory();
+            other = "postrider.relay.keep-history";
+        } else if (keepInbox.compareTo(longestRetry()) < 0) {
+            why = "and a failed event is tried again for up to " + longestRetry();
+            other = "the settings under postrider.relay.retry";
+        }
+        if (why != null) {
+            throw new SetupException(
+                    "postrider.housekeeping.keep-inbox is " + keepInbox + ", " + why
+                            + ": an event may come again, and would be processed again.",
+                    "Raise postrider.housekeeping.keep-inbox" + (other == null ? "." : ", or lower " + other + "."));
+        }
+    }
+
+    private Duration longestRetry() {
+        return RelayLifecycle.retry(properties.relay().retry()).longest();
     }
 
     private Housekeeper.Builder builder() {

@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled Whether this application prunes; if not, others must. Partitions of the history are made anyway.
  * @param oldHistory What becomes of delivered events that are older than postrider.relay.keep-history.
  * @param keepAudit How long it is known who did what by hand, 30 days at least.
- * @param keepInbox How long it is known what consumers have processed, a day at least; unless set, it is never forgotten.
+ * @param keepInbox How long it is known what consumers have processed: a day at least, and as long as events can be
+ *     replayed or are tried again; unless set, it is never forgotten.
  * @param dailyAt When it is done.
  * @param zone Time zone of that.
  */

@@ -113,7 +113,7 @@ public final class RelayLifecycle implements SmartLifecycle {
                 .withHistory(Objects.requireNonNullElse(given.history(), defaults.history())));
     }
 
-    private static RetryPolicy retry(Retry given) {
+    static RetryPolicy retry(Retry given) {
         return RetryPolicy.exponential(given.first(), given.max()).jitter(0.2).attempts(given.attempts());
     }
 

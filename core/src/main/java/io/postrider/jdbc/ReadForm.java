@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import java.time.Duration;
+
+/**
+ * Which form of the read a loop asks for: by steps through the indexes, until one has cost far more than what it brought; then
+ * by a look at all rows, as long as they are few and the look is no trifle. Both give the same. For one thread.
+ */
+final class ReadForm {
+    private static final long DEAR = Duration.ofMillis(20).toNanos();
+    private static final long DEAR_FOR_ONE_ROW = Duration.ofNanos(50_000).toNanos();
+    private static final long TRIFLE = Duration.ofMillis(5).toNanos();
+    private static final long MANY_FOR = Duration.ofSeconds(1).toNanos();
+
+    private boolean stepsAreDear;
+    private boolean areMany;
+    private long manySince;
+
+    boolean looksAtAll(long now) {
+        areMany &= now - manySince < MANY_FOR;
+        return stepsAreDear && !areMany;
+    }
+
+    void stepped(long took, int rows) {
+        stepsAreDear = took >= DEAR && took / Math.max(1, rows) >= DEAR_FOR_ONE_ROW;
+    }
+
+    void looked(long took) {
+        stepsAreDear = took >= TRIFLE;
+    }
+
+    /** A look at all rows found that they are too many for it. */
+    void foundMany(long now) {
+        areMany = true;
+        manySince = now;
+    }
+}

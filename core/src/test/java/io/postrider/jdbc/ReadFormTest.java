@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ReadFormTest {
+    private static final long MS = 1_000_000;
+    private final ReadForm form = new ReadForm();
+
+    @Test
+    void stepsAreTakenUntilOneCostFarMoreThanItBrought() {
+        assertThat(form.looksAtAll(0)).isFalse();
+        form.stepped(19 * MS, 0);
+        assertThat(form.looksAtAll(0)).isFalse();
+        form.stepped(100 * MS, 6_000);
+        assertThat(form.looksAtAll(0)).as("many rows take their time").isFalse();
+        form.stepped(100 * MS, 300);
+        assertThat(form.looksAtAll(0)).isTrue();
+    }
+
+    @Test
+    void aLookThatCostsNothingEndsIt() {
+        form.stepped(100 * MS, 0);
+        form.looked(10 * MS);
+        assertThat(form.looksAtAll(0)).isTrue();
+        form.looked(4 * MS);
+        assertThat(form.looksAtAll(0)).isFalse();
+    }
+
+    @Test
+    void whereRowsAreManyStepsAreTakenForASecondHoweverDear() {
+        form.stepped(100 * MS, 0);
+        form.foundMany(5 * MS);
+        form.stepped(100 * MS, 0);
+        assertThat(form.looksAtAll(1_000 * MS)).isFalse();
+        assertThat(form.looksAtAll(1_005 * MS)).isTrue();
+        assertThat(form.looksAtAll(1_006 * MS)).isTrue();
+    }
+}
