@@ -23,14 +23,14 @@ class PublishOnCommitFaultsTest {
     @DisplayName("Writer dies after its commit")
     @ValueSource(
             strings = {
-                "before-hand_over-300",
-                "after-hand_over-300",
-                "before-read_leases-100",
-                "after-read_leases-100",
-                "before-send-300",
-                "after-send-300",
-                "before-answer-300",
-                "after-answer-300",
+                "before-hand_over-900",
+                "after-hand_over-900",
+                "before-read_leases-300",
+                "after-read_leases-300",
+                "before-send-900",
+                "after-send-900",
+                "before-answer-900",
+                "after-answer-900",
                 "before-settle-60",
                 "after-settle-60"
             })
