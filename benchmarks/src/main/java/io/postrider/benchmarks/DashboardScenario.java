@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** How long the dashboard's pages take while very much is stuck and very much was delivered. */
+/** How long the dashboard's pages take while very much is stuck, very much was delivered, and events are published. */
 final class DashboardScenario implements Scenario {
     private static final String METRIC = "p95_ms";
-    private static final int REQUESTS = 20;
+    private static final long MOMENT_MILLIS = 100;
     private static final int FILLED_AT_ONCE = 500_000;
 
     private final Options options;
@@ -68,21 +68,27 @@ final class DashboardScenario implements Scenario {
                 "{middle}",
                         rig.text("SELECT to_char((min(settled_at) + (max(settled_at) - min(settled_at)) / 2)"
                                 + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM outbox_history"));
-        List<Variant> variants = new ArrayList<>();
-        for (String name : wanted) {
-            String path = PAGES.getOrDefault(name, "");
-            for (Map.Entry<String, String> each : known.entrySet()) {
-                path = path.replace(each.getKey(), each.getValue());
-            }
-            variants.add(new Page(rig, name, path));
-        }
         Results results = new Results("dashboard", METRIC, wanted, List.of());
-        return new Rounds(options.rounds(), 2, REQUESTS).run(variants, results, progress);
+        try (Traffic traffic = Traffic.start(rig, options.number("rate", 2_000))) {
+            List<Variant> variants = new ArrayList<>();
+            for (String name : wanted) {
+                String path = PAGES.getOrDefault(name, "");
+                for (Map.Entry<String, String> each : known.entrySet()) {
+                    path = path.replace(each.getKey(), each.getValue());
+                }
+                variants.add(new Page(rig, traffic, name, path));
+            }
+            return new Rounds(options.rounds(), 2, options.number("requests", 20)).run(variants, results, progress);
+        }
     }
 
     /** Ten streams of which nothing goes, a hundred dead letters, and a day's history. */
     private static void fill(Rig rig, int events, int delivered, Consumer<String> progress) {
-        rig.sql("TRUNCATE outbox_event, outbox_history, inbox_message");
+        rig.sql(
+                "TRUNCATE outbox_event, outbox_history, inbox_message",
+                "INSERT INTO outbox_stream (stream, relay_group, paused_at, paused_by, pause_reason)"
+                        + " SELECT 'stuck-' || n, 'default', now(), 'bench', 'stuck' FROM generate_series(0, 9) n"
+                        + " ON CONFLICT DO NOTHING");
         for (int done = 0; done < events; done += FILLED_AT_ONCE) {
             progress.accept("fill, " + done + " of " + events + " events");
             rig.sql(
@@ -110,12 +116,14 @@ final class DashboardScenario implements Scenario {
         rig.sql("VACUUM ANALYZE outbox_event", "ANALYZE outbox_history", "CHECKPOINT");
     }
 
-    /** One page, asked for again and again. */
-    private record Page(Rig rig, String name, String path) implements Variant {
+    /** One page, asked for again and again, by one who looks at each answer for a moment. */
+    private record Page(Rig rig, Traffic traffic, String name, String path) implements Variant {
 
         @Override
-        public Map<String, Double> round(int requests) {
+        public Map<String, Double> round(int requests) throws InterruptedException {
             Cpu.Reading before = rig.cpu().read();
+            long appended = traffic.appended();
+            long published = traffic.published();
             double[] millis = new double[requests];
             for (int i = 0; i < requests; i++) {
                 // Each time another handler: none answers with what it saw for another.
@@ -129,14 +137,17 @@ final class DashboardScenario implements Scenario {
                         throw new IllegalStateException(path + " was answered with " + answer.status());
                     }
                 }
+                Thread.sleep(MOMENT_MILLIS);
             }
+            Cpu.Reading after = rig.cpu().read();
+            double seconds = (after.nanos() - before.nanos()) / 1e9;
             Arrays.sort(millis);
             Map<String, Double> measured = new LinkedHashMap<>();
             measured.put(METRIC, millis[(int) Math.ceil(requests * 0.95) - 1]);
             measured.put("p50_ms", millis[requests / 2]);
-            measured.put(
-                    Results.OTHER_LOAD,
-                    Cpu.cores(before, rig.cpu().read()).getOrDefault(Results.OTHER_LOAD, Double.NaN));
+            measured.put("appended_per_s", (traffic.appended() - appended) / seconds);
+            measured.put("published_per_s", (traffic.published() - published) / seconds);
+            measured.put(Results.OTHER_LOAD, Cpu.cores(before, after).getOrDefault(Results.OTHER_LOAD, Double.NaN));
             return measured;
         }
 

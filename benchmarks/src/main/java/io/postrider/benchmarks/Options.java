@@ -50,9 +50,11 @@ final class Options {
               --loops N         loops of the relay (2)
               --connections N   transactions at once, of handlers and of what they are compared with (8)
 
-            dashboard: how long its pages take while much is stuck
+            dashboard: how long its pages take while much is stuck and events are published
               --events N        undelivered events (1000000)
               --delivered N     events in the history (10000000)
+              --rate N          events published per second meanwhile (2000)
+              --requests N      requests for each page in a round (20)
 
             startup: how long a small application of Spring Boot takes to start, with and without the starter (10 rounds)
             """;
@@ -65,7 +67,7 @@ final class Options {
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),
             "queue", Set.of("events", "loops", "connections"),
-            "dashboard", Set.of("events", "delivered"),
+            "dashboard", Set.of("events", "delivered", "rate", "requests"),
             "startup", Set.of());
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");
 

@@ -15,7 +15,7 @@ import javax.sql.DataSource;
  * CommitSignal signal = CommitSignal.of(dataSource, outbox.bell()).start();
  * }</pre>
  *
- * <p>The notification is sent after the commit, on a connection of its own and at most once in 5 ms: inside the writers'
+ * <p>The notification is sent after the commit, on a connection of its own and at most once in 2 ms: inside the writers'
  * transactions it would make their commits wait for each other. It is a hint and may be lost; polling remains the net.
  * Events that are sent at their commit need none. Keeps one connection for each direction. Thread-safe.
  */

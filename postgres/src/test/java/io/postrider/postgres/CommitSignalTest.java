@@ -87,7 +87,7 @@ class CommitSignalTest {
             for (int i = 0; i < 100_000; i++) {
                 here.ring();
             }
-            long most = Duration.ofNanos(System.nanoTime() - start).toMillis() / 5 + 2;
+            long most = Duration.ofNanos(System.nanoTime() - start).toMillis() / 2 + 2;
             assertThat(notifications(spy, Duration.ofSeconds(1))).isBetween(1, (int) most);
         }
     }
