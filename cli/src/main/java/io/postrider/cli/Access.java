@@ -3,6 +3,7 @@ package io.postrider.cli;
 
 import io.postrider.cli.config.ConfigException;
 import io.postrider.cli.config.DatabaseChoice;
+import io.postrider.cli.config.RelayConfig;
 import io.postrider.internal.Discretion;
 import io.postrider.table.TableNames;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.function.BiFunction;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -147,9 +149,8 @@ final class Access {
     }
 
     private Properties read(Path path) {
-        String name = path.toString();
-        if (name.endsWith(".yaml") || name.endsWith(".yml")) {
-            return ofServer(path);
+        if (isOfServer(path)) {
+            return asked(path, DatabaseChoice::choose);
         }
         Properties read = new Properties();
         try (Reader reader = Files.newBufferedReader(path)) {
@@ -161,10 +162,22 @@ final class Access {
         return read;
     }
 
-    private Properties ofServer(Path path) {
+    /** The relay of this group, if there is the file of a server and it has one. */
+    Optional<RelayConfig> relay(String group) {
+        return configFile()
+                .filter(Access::isOfServer)
+                .flatMap(path -> asked(path, (choice, wanted) -> choice.relay(wanted, group)));
+    }
+
+    private static boolean isOfServer(Path path) {
+        String name = path.toString();
+        return name.endsWith(".yaml") || name.endsWith(".yml");
+    }
+
+    private <T> T asked(Path path, BiFunction<DatabaseChoice, @Nullable String, T> question) {
         String wanted = database != null ? database : console.environment("POSTRIDER_DATABASE");
         try {
-            return DatabaseChoice.of(path, console::environment).choose(wanted);
+            return question.apply(DatabaseChoice.of(path, console::environment), wanted);
         } catch (ConfigException e) {
             throw new Refusal(Exit.USAGE, String.valueOf(e.getMessage()));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli;
 
+import io.postrider.cli.config.RelayConfig;
 import io.postrider.jdbc.OrderedFeed;
 import io.postrider.kafka.KafkaPublisher;
 import io.postrider.ops.Backlog;
@@ -8,6 +9,7 @@ import io.postrider.ops.Relays;
 import io.postrider.ops.Streams;
 import io.postrider.relay.DrainResult;
 import io.postrider.relay.Relay;
+import io.postrider.relay.RelaySettings;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -36,7 +38,11 @@ final class DrainCommand implements Callable<Integer> {
 
     private final Console console;
 
-    @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT,...", description = "Where Kafka is.")
+    @Option(
+            names = "--bootstrap-servers",
+            paramLabel = "HOST:PORT,...",
+            description =
+                    "Where Kafka is; default: as the YAML file of a server has it for the group, with its topics and format.")
     private @Nullable String servers;
 
     @Option(names = "--producer-config", paramLabel = "FILE", description = "Properties of Kafka's producer.")
@@ -73,14 +79,29 @@ final class DrainCommand implements Callable<Integer> {
         if (stream != null) {
             feed.onlyStream(stream);
         }
-        Relay relay = Relay.from(feed.build())
-                .to(KafkaPublisher.create(producer()))
-                .name("drain-" + ProcessHandle.current().pid())
-                .build();
-        DrainResult result = relay.drain(max, Duration.ofSeconds(deadline));
+        DrainResult result = relay(feed.build(), itsGroup).drain(max, Duration.ofSeconds(deadline));
         console.say("%d delivered, %d to be tried again, %d dead."
                 .formatted(result.published(), result.retrying(), result.dead()));
         return left(source, itsGroup);
+    }
+
+    /** As the file of a server has it, unless options say where Kafka is. */
+    private Relay relay(OrderedFeed feed, String itsGroup) throws IOException {
+        Optional<RelayConfig> config =
+                servers == null && producerConfig == null ? console.access().relay(itsGroup) : Optional.empty();
+        KafkaPublisher publisher = config.isPresent()
+                ? config.get().kafka().publisher().build()
+                : KafkaPublisher.create(producer(itsGroup));
+        RelaySettings.Builder relay = Relay.from(feed)
+                .to(publisher)
+                .name("drain-" + ProcessHandle.current().pid());
+        config.ifPresent(given -> {
+            relay.retry(given.retry()).window(given.window());
+            if (given.kafka().deadLetterTopic().isPresent()) {
+                relay.listener(publisher.deadLetterCopies());
+            }
+        });
+        return relay.build();
     }
 
     private String group(DataSource source) {
@@ -102,7 +123,7 @@ final class DrainCommand implements Callable<Integer> {
         return its;
     }
 
-    private Properties producer() throws IOException {
+    private Properties producer(String itsGroup) throws IOException {
         Properties properties = new Properties();
         if (producerConfig != null) {
             if (!Files.isReadable(producerConfig)) {
@@ -116,7 +137,10 @@ final class DrainCommand implements Callable<Integer> {
             properties.setProperty("bootstrap.servers", servers);
         }
         if (!properties.containsKey("bootstrap.servers")) {
-            throw new Refusal(Exit.USAGE, "Kafka's address is missing. Give --bootstrap-servers HOST:PORT.");
+            throw new Refusal(
+                    Exit.USAGE,
+                    "Kafka's address is missing. Give --bootstrap-servers HOST:PORT, or, with --config, the file of a server"
+                            + " that has a relay of group " + itsGroup + ".");
         }
         return properties;
     }

@@ -5,10 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.cli.Shell.Result;
 import io.postrider.testkit.KafkaServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** One pass to a real Kafka; its exit code says what is left. */
 class DrainTest {
@@ -123,5 +134,49 @@ class DrainTest {
     void kafkaMustBeNamed() {
         assertThat(shell.type("drain").code()).isEqualTo(2);
         assertThat(shell.type("drain", "--max", "0").code()).isEqualTo(2);
+    }
+
+    @Test
+    void theFileOfAServerSaysHowToDeliver(@TempDir Path directory) throws IOException {
+        kafka.createTopic("shop.orders", 1);
+        kafka.createTopic("shop.dead", 1);
+        Path file = Files.writeString(directory.resolve("postrider.yaml"), """
+                databases:
+                  shop:
+                    url: %s
+                    relays:
+                      - kafka:
+                          bootstrap-servers: '%s'
+                          topics: {orders: shop.orders}
+                          format: envelope
+                          dead-letter-topic: shop.dead
+                """.formatted(
+                        shell.database().url(), kafka.bootstrapServers()));
+        shell.event("orders", "k1", "");
+        shell.event("orders", "k2", "expires_at = now() - interval '1 hour'");
+        Result result = shell.type("drain", "--config", file.toString());
+        assertThat(result.err()).isEmpty();
+        assertThat(result.out()).isEqualTo("1 delivered, 0 to be tried again, 1 dead.\n");
+        assertThat(read("shop.orders")).singleElement().asString().contains("\"payload\":");
+        assertThat(read("shop.dead")).hasSize(1);
+        Result missing = shell.type("drain", "--config", file.toString(), "--group", "billing");
+        assertThat(missing.code()).isEqualTo(2);
+        assertThat(missing.err()).contains("the file of a server that has a relay of group billing");
+    }
+
+    private static List<String> read(String topic) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", kafka.bootstrapServers());
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
+            TopicPartition partition = new TopicPartition(topic, 0);
+            consumer.assign(List.of(partition));
+            consumer.seekToBeginning(List.of(partition));
+            List<String> values = new ArrayList<>();
+            while (consumer.position(partition)
+                    < consumer.endOffsets(List.of(partition)).getOrDefault(partition, 0L)) {
+                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
+            }
+            return values;
+        }
     }
 }

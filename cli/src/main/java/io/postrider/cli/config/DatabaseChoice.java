@@ -4,13 +4,14 @@ package io.postrider.cli.config;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The databases of a relay server's file, for commands that want one of them. Only how the chosen one is reached is read: what
- * else the file says, and which variables that needs, is the server's business.
+ * The databases of a relay server's file, for commands that want one of them. Only how the chosen one is reached is read, and one
+ * of its relays if that is wanted: what else the file says, and which variables that needs, is the server's business.
  */
 public final class DatabaseChoice {
     private final YamlFile file;
@@ -36,6 +37,36 @@ public final class DatabaseChoice {
      * @param name of the one that is meant; may be missing if there is only one
      */
     public Properties choose(@Nullable String name) {
+        Section section = section(name);
+        DatabaseConfig.Address address = DatabaseConfig.address(section);
+        Properties properties = new Properties();
+        properties.setProperty("url", address.url());
+        address.user().ifPresent(user -> properties.setProperty("user", user));
+        address.password().ifPresent(password -> properties.setProperty("password", password));
+        section.text("schema").ifPresent(schema -> properties.setProperty("schema", schema));
+        refuseProblems();
+        return properties;
+    }
+
+    /**
+     * The relay of this group in one of them, if the file has one.
+     *
+     * @param name of the database; may be missing if there is only one
+     */
+    public Optional<RelayConfig> relay(@Nullable String name, String group) {
+        List<RelayConfig> relays =
+                section(name).sections("relays").stream().map(RelayConfig::of).toList();
+        refuseProblems();
+        return relays.stream().filter(each -> each.group().equals(group)).findFirst();
+    }
+
+    private void refuseProblems() {
+        if (file.problems().count() > 0) {
+            throw new ConfigException(file.problems().lines());
+        }
+    }
+
+    private Section section(@Nullable String name) {
         String chosen = name == null && databases.size() == 1
                 ? databases.keySet().iterator().next()
                 : name;
@@ -44,15 +75,6 @@ public final class DatabaseChoice {
             throw new ConfigException(List.of("The file has the databases " + String.join(", ", databases.keySet())
                     + (name == null ? "" : ", and no " + name) + ". Give one of them: --database NAME."));
         }
-        DatabaseConfig.Address address = DatabaseConfig.address(section);
-        Properties properties = new Properties();
-        properties.setProperty("url", address.url());
-        address.user().ifPresent(user -> properties.setProperty("user", user));
-        address.password().ifPresent(password -> properties.setProperty("password", password));
-        section.text("schema").ifPresent(schema -> properties.setProperty("schema", schema));
-        if (file.problems().count() > 0) {
-            throw new ConfigException(file.problems().lines());
-        }
-        return properties;
+        return section;
     }
 }
