@@ -58,6 +58,10 @@ public final class WorkersLifecycle implements SmartLifecycle {
                             "The workers cannot run with these settings: " + e.getMessage(),
                             "Change the settings under postrider.workers, or the methods with @HandlesEvent.",
                             e);
+        } catch (RuntimeException e) {
+            // Such as a database that does not answer: all of them run, or none, so that a start can be repeated.
+            stop();
+            throw e;
         }
     }
 
