@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.relay.FeedException;
@@ -78,6 +79,30 @@ class WorkersLifecycleTest {
 
     private static int places(TestApplication app) {
         return app.jdbc().queryForList("SELECT name FROM outbox_relay").size();
+    }
+
+    @Test
+    void workers_have_connections_of_their_own() {
+        try (TestApplication app = TestApplication.run(App.class, WORKERS)) {
+            append(app, OutboxEvent.of("orders", "Placed").build());
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(app.stored()).isEmpty());
+            assertThat(app.bean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
+                    .isZero();
+            assertThat(threadsOfTheirPool()).isNotEmpty();
+            app.bean(WorkersLifecycle.class).stop();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(threadsOfTheirPool())
+                            .as("closed with them")
+                            .isEmpty());
+        }
+    }
+
+    private static List<String> threadsOfTheirPool() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("postrider-workers"))
+                .toList();
     }
 
     private static void append(TestApplication app, OutboxEvent event) {
