@@ -8,13 +8,16 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
+import io.postrider.handler.Handlers;
 import io.postrider.relay.FeedException;
+import io.postrider.spring.autoconfigure.RelayLifecycle;
 import io.postrider.spring.autoconfigure.WorkersLifecycle;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -48,6 +51,55 @@ class WorkersLifecycleTest {
         @Bean
         Desk desk() {
             return new Desk();
+        }
+    }
+
+    /** Connections to something else, in the phase that those of Spring Data have. */
+    static final class Connections implements SmartLifecycle {
+        private final List<SmartLifecycle> users = new CopyOnWriteArrayList<>();
+        private final List<String> stillUsedBy = new CopyOnWriteArrayList<>();
+        private volatile boolean open;
+
+        @Override
+        public void start() {
+            open = true;
+        }
+
+        @Override
+        public void stop() {
+            open = false;
+            users.stream()
+                    .filter(SmartLifecycle::isRunning)
+                    .forEach(user -> stillUsedBy.add(user.getClass().getSimpleName()));
+        }
+
+        @Override
+        public boolean isRunning() {
+            return open;
+        }
+
+        @Override
+        public int getPhase() {
+            return 0;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class WithConnections {
+        @Bean
+        Connections connections() {
+            return new Connections();
+        }
+
+        @Bean
+        Desk desk() {
+            return new Desk();
+        }
+
+        @Bean
+        Handlers handlers() {
+            return Handlers.builder().on("bills", "Sent").run(event -> {}).build();
         }
     }
 
@@ -103,6 +155,22 @@ class WorkersLifecycleTest {
                 .map(Thread::getName)
                 .filter(name -> name.startsWith("postrider-workers"))
                 .toList();
+    }
+
+    @Test
+    void what_handlers_use_is_there_until_they_have_stopped() {
+        TestApplication app = TestApplication.run(
+                WithConnections.class, TestApplication.WITHOUT_JPA, "postrider.workers.desk.streams=orders,mails");
+        Connections connections = app.bean(Connections.class);
+        WorkersLifecycle workers = app.bean(WorkersLifecycle.class);
+        RelayLifecycle relay = app.bean(RelayLifecycle.class);
+        connections.users.addAll(List.of(workers, relay));
+        assertThat(workers.isRunning() && relay.isRunning()).isTrue();
+        app.close();
+        assertThat(connections.stillUsedBy).isEmpty();
+        assertThat(workers.getPhase())
+                .as("what handlers append is sent by the relay, which stops later")
+                .isGreaterThan(relay.getPhase());
     }
 
     private static void append(TestApplication app, OutboxEvent event) {

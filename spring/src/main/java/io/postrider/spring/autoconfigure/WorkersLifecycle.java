@@ -134,9 +134,12 @@ public final class WorkersLifecycle implements SmartLifecycle {
         return !running.isEmpty();
     }
 
-    /** With the relay: after everything that is needed by handlers has started, before it stops. */
+    /**
+     * After what handlers need has started, such as connection factories in phase 0, and before it stops. Before the relay
+     * stops too, which sends what handlers append.
+     */
     @Override
     public int getPhase() {
-        return 0;
+        return 1024;
     }
 }
