@@ -3,11 +3,6 @@ package io.postrider.spring;
 
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import javax.sql.DataSource;
-import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
@@ -31,25 +26,12 @@ final class CurrentTransaction {
         return true;
     }
 
-    /** Throws unless the open transaction is one on a connection of this DataSource. */
-    static void requireConnectionOf(DataSource dataSource, OutboxEvent event) {
-        if (!(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder)
-                || autoCommits(dataSource)) {
+    /** Throws unless the open transaction is one of the DataSource of the outbox. */
+    static void requireOneOf(OwnTransactions own, OutboxEvent event) {
+        if (!own.isOpen()) {
             throw new OutboxException("The open transaction is not one of the DataSource that the outbox writes to, so "
                     + named(event) + " would not be atomic with your data. Use the transaction manager of that"
                     + " DataSource, or choose another with postrider.data-source.");
-        }
-    }
-
-    /** A connection that was merely looked up within another resource's transaction commits by itself. */
-    private static boolean autoCommits(DataSource dataSource) {
-        Connection connection = DataSourceUtils.getConnection(dataSource);
-        try {
-            return connection.getAutoCommit();
-        } catch (SQLException e) {
-            throw new OutboxException("The connection of the open transaction is broken: " + e.getMessage(), e);
-        } finally {
-            DataSourceUtils.releaseConnection(connection, dataSource);
         }
     }
 

@@ -10,6 +10,7 @@ import io.postrider.handler.Handlers;
 import io.postrider.handler.Route;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
@@ -30,7 +32,8 @@ public final class HandlerMethods {
     private final List<HandlerMethod> methods;
     private final Supplier<@Nullable EventJson> json;
 
-    private record HandlerMethod(Object bean, Method method, HandlesEvent handles) {}
+    /** One of them: what is called, which may be a method of an interface, and what it takes. */
+    private record HandlerMethod(Object bean, Method method, Type message, HandlesEvent handles) {}
 
     private HandlerMethods(List<HandlerMethod> methods, Supplier<@Nullable EventJson> json) {
         this.methods = methods;
@@ -41,7 +44,7 @@ public final class HandlerMethods {
      * Finds them; call it when all beans are there.
      *
      * @param json reads payloads; asked for when a method needs it
-     * @throws OutboxException if a method has parameters or a result that a handler cannot have
+     * @throws OutboxException if a method has parameters or a result that a handler cannot have, or cannot be called
      */
     public static HandlerMethods of(ListableBeanFactory beans, Supplier<@Nullable EventJson> json) {
         List<HandlerMethod> found = new ArrayList<>();
@@ -50,16 +53,19 @@ public final class HandlerMethods {
             if (type == null) {
                 continue;
             }
-            Class<?> own = ClassUtils.getUserClass(type);
+            // A proxy of interfaces does not show what is behind it, and is of beans that are there already.
+            Class<?> own = Proxy.isProxyClass(type)
+                    ? AopProxyUtils.ultimateTargetClass(beans.getBean(name))
+                    : ClassUtils.getUserClass(type);
             Map<Method, HandlesEvent> annotated =
                     MethodIntrospector.selectMethods(own, (MethodIntrospector.MetadataLookup<@Nullable HandlesEvent>)
                             method -> AnnotatedElementUtils.findMergedAnnotation(method, HandlesEvent.class));
             annotated.forEach((method, handles) -> {
                 check(method);
                 Object bean = beans.getBean(name);
-                Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
+                Method invocable = invocable(method, bean);
                 ReflectionUtils.makeAccessible(invocable);
-                found.add(new HandlerMethod(bean, invocable, handles));
+                found.add(new HandlerMethod(bean, invocable, method.getGenericParameterTypes()[0], handles));
             });
         }
         return new HandlerMethods(List.copyOf(found), json);
@@ -72,6 +78,21 @@ public final class HandlerMethods {
         if (!takes || !returns) {
             throw new OutboxException("Method " + method + " cannot handle events: it must take a message, or a message"
                     + " and a Context, and return nothing or Handled. Change it.");
+        }
+    }
+
+    /** That of the proxy, if the bean is behind one: what is declared besides, such as a transaction, applies then. */
+    private static Method invocable(Method method, Object bean) {
+        try {
+            return AopUtils.selectInvocableMethod(method, bean.getClass());
+        } catch (IllegalStateException e) {
+            if (!Proxy.isProxyClass(bean.getClass())) {
+                throw e;
+            }
+            // Without the cause, which says the same.
+            throw new OutboxException("Method " + method + " cannot handle events: its bean is a proxy that has the"
+                    + " methods of interfaces alone. Add the method to an interface of the bean, or set"
+                    + " spring.aop.proxy-target-class=true.");
         }
     }
 
@@ -90,7 +111,7 @@ public final class HandlerMethods {
     }
 
     private void register(Route<OutboxEvent> route, HandlerMethod each) {
-        Type type = each.method.getGenericParameterTypes()[0];
+        Type type = each.message;
         if (type == OutboxEvent.class) {
             route.handle((event, context) -> invoke(each, event, context));
         } else if (type == Envelope.class) {
@@ -113,6 +134,9 @@ public final class HandlerMethods {
             return result instanceof Handled handled ? handled : Handled.done();
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof Exception thrown) {
+                throw thrown;
+            }
+            if (e.getCause() instanceof Error thrown) {
                 throw thrown;
             }
             throw e;

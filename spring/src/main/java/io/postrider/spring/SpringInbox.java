@@ -24,10 +24,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * }
  * }</pre>
  *
- * <p>Outside a transaction it throws. Thread-safe.
+ * <p>Outside a transaction, and in one of another DataSource, it throws. Thread-safe.
  */
 public final class SpringInbox implements Inbox {
     private final DataSource dataSource;
+    private final OwnTransactions own;
     private final JdbcInbox rows;
 
     /**
@@ -40,6 +41,7 @@ public final class SpringInbox implements Inbox {
         DataSource target =
                 dataSource instanceof TransactionAwareDataSourceProxy proxy ? proxy.getTargetDataSource() : null;
         this.dataSource = target == null ? dataSource : target;
+        this.own = new OwnTransactions(this.dataSource);
         this.rows = Objects.requireNonNull(rows, "rows");
     }
 
@@ -66,11 +68,18 @@ public final class SpringInbox implements Inbox {
         }
     }
 
-    /** That of the transaction; one that commits by itself is refused by the inbox of the connection. */
+    /** That of the transaction. Any other is committed by nobody, or by itself, whatever becomes of the work. */
     private Connection connection(String consumer, UUID eventId) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             throw new OutboxException("No transaction is open, so event " + eventId + " would count as processed by "
                     + consumer + " even if its work fails. Call it inside @Transactional, or use TransactionTemplate.");
+        }
+        if (!own.isOpen()) {
+            throw new OutboxException(
+                    "The open transaction is not one of the DataSource that the inbox is in, so it would"
+                            + " not be kept that event " + eventId + " was processed by " + consumer
+                            + ". Use the transaction"
+                            + " manager of that DataSource, or choose another with postrider.data-source.");
         }
         return DataSourceUtils.getConnection(dataSource);
     }

@@ -37,6 +37,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class SpringOutbox implements Outbox {
     private final DataSource dataSource;
+    private final OwnTransactions own;
     private final JdbcOutbox rows;
     private final Settings settings;
     private final EventContext context;
@@ -74,6 +75,7 @@ public final class SpringOutbox implements Outbox {
     public SpringOutbox(
             DataSource dataSource, Settings settings, EventContext context, @Nullable AppendObserver observer) {
         this.dataSource = asBound(Objects.requireNonNull(dataSource, "dataSource"));
+        this.own = new OwnTransactions(this.dataSource);
         this.rows = JdbcOutbox.of(this.dataSource).withTables(settings.tables()).withMaxPayload(settings.maxPayload());
         this.settings = settings;
         this.context = Objects.requireNonNull(context, "context");
@@ -113,7 +115,7 @@ public final class SpringOutbox implements Outbox {
         OutboxEvent first = events.iterator().next();
         TransactionBuffer buffer = CurrentTransaction.writable(first) ? TransactionBuffer.of(this) : null;
         if (buffer == null) {
-            CurrentTransaction.requireConnectionOf(dataSource, first);
+            CurrentTransaction.requireOneOf(own, first);
             CurrentTransaction.refuseAfterCommit(first);
             buffer = TransactionBuffer.writingAtOnce(this, new Table(this::withoutLease));
         }

@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
+import io.postrider.inbox.Inbox;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PrePersist;
 import jakarta.persistence.Table;
+import java.util.List;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,7 +24,9 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class JpaOutboxTest {
     private static TestApplication app;
@@ -155,5 +161,21 @@ class JpaOutboxTest {
         assertThat(app.stored()).containsExactly("OrderPlaced", "Persisted");
         orders.placeQuietly("9");
         assertThat(app.stored()).containsExactly("OrderPlaced", "Persisted", "Persisted");
+    }
+
+    @Test
+    void a_transaction_of_jpa_is_one_of_the_data_source_also_if_its_manager_is_no_bean() {
+        UUID event = UUID.randomUUID();
+        Inbox inbox = app.bean(Inbox.class);
+        orders.placeQuietly("7");
+        new TransactionTemplate(new JpaTransactionManager(app.bean(EntityManagerFactory.class)))
+                .executeWithoutResult(tx -> {
+                    outbox.append(event("OrderPaid", "7"));
+                    inbox.once("billing", event, () -> {});
+                });
+        assertThat(app.stored()).containsExactly("OrderPaid");
+        app.transaction()
+                .executeWithoutResult(
+                        tx -> assertThat(inbox.claim("billing", List.of(event))).isEmpty());
     }
 }

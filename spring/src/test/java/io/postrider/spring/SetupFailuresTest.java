@@ -140,6 +140,25 @@ class SetupFailuresTest {
     }
 
     @Test
+    void a_pool_that_is_too_small_for_workers_and_application() {
+        FailureAnalysis analysis = analysis(
+                App.class,
+                TestApplication.WITHOUT_RELAY,
+                "postrider.relay.own-connections=false",
+                "postrider.workers.orders.streams=orders",
+                "postrider.workers.mails.streams=mails",
+                "spring.datasource.hikari.maximum-pool-size=8");
+        assertThat(analysis.getDescription())
+                .isEqualTo(
+                        "The pool of the application has 8 connections and relay and workers keep 8 of them (3 for each"
+                                + " worker, 2 for the rest), so too few are left for the application.");
+        assertThat(analysis.getAction())
+                .isEqualTo("Let the pool have 9 connections or more (with Hikari"
+                        + " spring.datasource.hikari.maximum-pool-size), have fewer workers, or, with Hikari, leave"
+                        + " postrider.relay.own-connections=true.");
+    }
+
+    @Test
     void a_schema_that_is_missing() {
         FailureAnalysis analysis =
                 analysis(App.class, KAFKA, "postrider.schema.mode=validate", "postrider.schema.name=nowhere");

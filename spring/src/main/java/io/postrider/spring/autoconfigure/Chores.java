@@ -27,11 +27,11 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         Retention kept = retention(dataSource, given);
         if (!given.enabled()) {
             // What is delivered needs a place, whoever prunes.
-            return builder()
+            return builder(dataSource)
                     .every("partitions", Duration.ofHours(1), kept::prepare)
                     .build();
         }
-        return builder()
+        return builder(dataSource)
                 .retention(
                         switch (given.oldHistory()) {
                             case DROP -> kept;
@@ -69,7 +69,7 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         if (alerts.isEmpty() && keepInbox == null) {
             return Optional.empty();
         }
-        Housekeeper.Builder builder = builder();
+        Housekeeper.Builder builder = builder(storage.dataSource());
         alerts.ifPresent(builder::alerts);
         if (keepInbox != null) {
             requireLongEnough(keepInbox);
@@ -85,7 +85,8 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         if (keepInbox.compareTo(Duration.ofDays(1)) < 0) {
             why = "and a day is the least";
         } else if (keepInbox.compareTo(properties.relay().keepHistory()) < 0) {
-            why = "and what was delivered can be replayed for " + properties.relay().keepHistory();
+            why = "and what was delivered can be replayed for "
+                    + properties.relay().keepHistory();
             other = "postrider.relay.keep-history";
         } else if (keepInbox.compareTo(longestRetry()) < 0) {
             why = "and a failed event is tried again for up to " + longestRetry();
@@ -103,9 +104,9 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         return RelayLifecycle.retry(properties.relay().retry()).longest();
     }
 
-    private Housekeeper.Builder builder() {
+    private Housekeeper.Builder builder(DataSource dataSource) {
         HousekeepingProperties given = properties.housekeeping();
-        return Housekeeper.builder(storage.dataSource())
+        return Housekeeper.builder(dataSource)
                 .tables(storage.tables())
                 .dailyAt(new DailyAt(given.dailyAt(), given.zone()));
     }

@@ -39,7 +39,7 @@ public final class HousekeepingLifecycle implements SmartLifecycle {
         return running != null;
     }
 
-    /** With the relay: before the web server starts, and after it has stopped. */
+    /** Before the web server starts, and after it has stopped. */
     @Override
     public int getPhase() {
         return 0;

@@ -70,7 +70,7 @@ public record PostriderProperties(
      * @param publishOnCommit Whether events are sent right after their commit, and not only found by looking at the table.
      * @param signals Whether commits are signalled to other processes, if postrider-postgres is there.
      * @param loops Threads that read and settle; each needs a connection.
-     * @param ownConnections Whether the relay opens connections besides the application's pool.
+     * @param ownConnections Whether relay and workers open connections besides the application's pool.
      * @param lease How long a silent relay keeps its share of the events.
      * @param idlePoll Longest time between two looks at the table.
      * @param stopTime How long a stop waits for answers of the destination.

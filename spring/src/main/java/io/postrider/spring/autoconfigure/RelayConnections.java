@@ -12,8 +12,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * The connections of the relay: its own, opened as the application's pool opens them, so that neither waits for the
- * other. A DataSource that is not Hikari's is used as it is, if it is large enough.
+ * The connections of the relay, and those of the workers: their own, opened as the application's pool opens them, so that
+ * neither waits for the application nor it for them. A DataSource that is not Hikari's is used as it is, if it is large
+ * enough.
  */
 final class RelayConnections implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(RelayConnections.class);
@@ -22,6 +23,9 @@ final class RelayConnections implements AutoCloseable {
 
     private static final boolean SIGNALS =
             ClassUtils.isPresent("io.postrider.postgres.CommitSignal", RelayConnections.class.getClassLoader());
+
+    /** The loop of a worker, its membership, and housekeeping. */
+    private static final int OF_A_WORKER = 3;
 
     private final DataSource dataSource;
     private final Runnable close;
@@ -32,15 +36,14 @@ final class RelayConnections implements AutoCloseable {
     }
 
     static RelayConnections of(Storage storage, RelayProperties relay) {
-        // One for each loop, one for the membership, one for housekeeping, one for what was just committed.
-        int needed = relay.loops() + 2 + (relay.publishOnCommit() ? 1 : 0);
+        int needed = ofRelay(relay);
         if (relay.ownConnections() && HIKARI) {
             RelayConnections own = Hikari.copied(storage.dataSource(), needed, "postrider-relay");
             if (own != null) {
                 return own;
             }
         }
-        int shared = needed + (SIGNALS && relay.signals() ? 2 : 0);
+        int shared = needed + ofSignals(relay);
         storage.poolSize().ifPresent(size -> {
             if (shared >= size) {
                 throw new SetupException(
@@ -50,6 +53,40 @@ final class RelayConnections implements AutoCloseable {
                         "Let the pool have " + (shared + 1) + " connections or more (with Hikari"
                                 + " spring.datasource.hikari.maximum-pool-size), lower postrider.relay.loops, or, with"
                                 + " Hikari, leave postrider.relay.own-connections=true.");
+            }
+        });
+        return new RelayConnections(storage.dataSource(), () -> {});
+    }
+
+    /** One for each loop, one for the membership, one for housekeeping, one for what was just committed. */
+    private static int ofRelay(RelayProperties relay) {
+        return relay.loops() + 2 + (relay.publishOnCommit() ? 1 : 0);
+    }
+
+    private static int ofSignals(RelayProperties relay) {
+        return SIGNALS && relay.signals() ? 2 : 0;
+    }
+
+    /** All workers have them together. */
+    static RelayConnections forWorkers(Storage storage, PostriderProperties properties) {
+        RelayProperties relay = properties.relay();
+        int needed = OF_A_WORKER * properties.workers().size();
+        RelayConnections own = relay.ownConnections() && HIKARI
+                ? Hikari.copied(storage.dataSource(), needed, "postrider-workers")
+                : null;
+        if (own != null) {
+            return own;
+        }
+        int rest = (relay.enabled() ? ofRelay(relay) : 0) + ofSignals(relay);
+        storage.poolSize().ifPresent(size -> {
+            if (needed + rest >= size) {
+                throw new SetupException(
+                        "The pool of the application has " + size + " connections and relay and workers keep "
+                                + (needed + rest) + " of them (" + OF_A_WORKER + " for each worker, " + rest
+                                + " for the rest), so too few are left for the application.",
+                        "Let the pool have " + (needed + rest + 1) + " connections or more (with Hikari"
+                                + " spring.datasource.hikari.maximum-pool-size), have fewer workers, or, with Hikari,"
+                                + " leave postrider.relay.own-connections=true.");
             }
         });
         return new RelayConnections(storage.dataSource(), () -> {});
@@ -81,7 +118,7 @@ final class RelayConnections implements AutoCloseable {
                 HikariDataSource copy = copy(application.unwrap(HikariDataSource.class), size, name);
                 return new RelayConnections(copy, copy::close);
             } catch (SQLException e) {
-                log.debug("The relay shares the application's connections: what it wraps is not told", e);
+                log.debug("The application's connections are shared: what its DataSource wraps is not told", e);
                 return null;
             }
         }
@@ -94,7 +131,7 @@ final class RelayConnections implements AutoCloseable {
             config.setMinimumIdle(0);
             config.setReadOnly(false);
             config.setAutoCommit(true);
-            // The relay keeps its connections, which is no leak.
+            // They are kept, which is no leak.
             config.setLeakDetectionThreshold(0);
             config.setRegisterMbeans(false);
             return new HikariDataSource(config);

@@ -26,6 +26,9 @@ import org.springframework.context.SmartLifecycle;
 public final class RelayLifecycle implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(RelayLifecycle.class);
 
+    /** Far below the web server, and above what a publisher or handlers may need, such as connection factories in phase 0. */
+    static final int PHASE = 512;
+
     private final Storage storage;
     private final PostriderProperties properties;
     private final String name;
@@ -143,6 +146,6 @@ public final class RelayLifecycle implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return 0;
+        return PHASE;
     }
 }

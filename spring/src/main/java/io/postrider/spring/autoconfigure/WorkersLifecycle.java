@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -29,6 +31,7 @@ public final class WorkersLifecycle implements SmartLifecycle {
     private final Surroundings surroundings;
     private final Chores chores;
     private final List<Relay> running = new ArrayList<>();
+    private @Nullable RelayConnections connections;
 
     WorkersLifecycle(Storage storage, PostriderProperties properties, Surroundings surroundings, Chores chores) {
         this.storage = storage;
@@ -44,9 +47,11 @@ public final class WorkersLifecycle implements SmartLifecycle {
         }
         HandlerMethods methods = surroundings.methods();
         checkStreams(methods);
+        RelayConnections opened = RelayConnections.forWorkers(storage, properties);
+        connections = opened;
         try {
             properties.workers().forEach((name, worker) -> {
-                Relay relay = build(name, worker, methods);
+                Relay relay = build(name, worker, methods, opened.dataSource());
                 running.add(relay);
                 relay.start();
             });
@@ -58,6 +63,10 @@ public final class WorkersLifecycle implements SmartLifecycle {
                             "The workers cannot run with these settings: " + e.getMessage(),
                             "Change the settings under postrider.workers, or the methods with @HandlesEvent.",
                             e);
+        } catch (RuntimeException e) {
+            // Such as a database that does not answer: all of them run, or none, so that a start can be repeated.
+            stop();
+            throw e;
         }
     }
 
@@ -73,13 +82,13 @@ public final class WorkersLifecycle implements SmartLifecycle {
         }
     }
 
-    private Relay build(String name, Worker worker, HandlerMethods methods) {
+    private Relay build(String name, Worker worker, HandlerMethods methods, DataSource dataSource) {
         Handlers.Builder handlers = Handlers.builder()
                 .concurrency(worker.concurrency())
                 .timeout(worker.timeout())
                 .listener(surroundings.handlerListener());
         methods.register(handlers, Set.copyOf(worker.streams()));
-        return Relay.from(feed(name, worker))
+        return Relay.from(feed(name, worker, dataSource))
                 .to(handlers.build())
                 .retry(RetryPolicy.brisk().attempts(worker.attempts()))
                 .name(name + "-" + ProcessHandle.current().pid())
@@ -88,24 +97,24 @@ public final class WorkersLifecycle implements SmartLifecycle {
                 .build();
     }
 
-    private Feed feed(String name, Worker worker) {
+    private Feed feed(String name, Worker worker, DataSource dataSource) {
         StreamSettings[] streams =
                 worker.streams().stream().map(StreamSettings::of).toArray(StreamSettings[]::new);
         if (worker.mode() == WorkerMode.COMPETING) {
-            return CompetingFeed.builder(storage.dataSource())
+            return CompetingFeed.builder(dataSource)
                     .tables(storage.tables())
                     .group(name)
                     .streams(streams)
                     .lease(worker.lease())
-                    .housekeeper(chores.ofRelays(storage.dataSource()))
+                    .housekeeper(chores.ofRelays(dataSource))
                     .build();
         }
-        return OrderedFeed.builder(storage.dataSource())
+        return OrderedFeed.builder(dataSource)
                 .tables(storage.tables())
                 .group(name)
                 .streams(streams)
                 .lease(worker.lease())
-                .housekeeper(chores.ofRelays(storage.dataSource()))
+                .housekeeper(chores.ofRelays(dataSource))
                 .build();
     }
 
@@ -113,6 +122,11 @@ public final class WorkersLifecycle implements SmartLifecycle {
     public synchronized void stop() {
         running.forEach(Relay::close);
         running.clear();
+        RelayConnections open = connections;
+        connections = null;
+        if (open != null) {
+            open.close();
+        }
     }
 
     @Override
@@ -120,9 +134,12 @@ public final class WorkersLifecycle implements SmartLifecycle {
         return !running.isEmpty();
     }
 
-    /** With the relay: after everything that is needed by handlers has started, before it stops. */
+    /**
+     * After what handlers need has started, such as connection factories in phase 0, and before it stops. Before the relay
+     * stops too, which sends what handlers append.
+     */
     @Override
     public int getPhase() {
-        return 0;
+        return 1024;
     }
 }
