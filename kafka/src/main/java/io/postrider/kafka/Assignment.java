@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.kafka;
 
-import io.postrider.relay.Claim;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * One partition for as long as it is this consumer's: what has come of it and is not finished, in its order. What may be
  * committed is the offset of the oldest that is not finished. Guarded by its {@link Arrivals}, but for {@link #mayStart}.
  */
-final class Assignment implements Claim {
+final class Assignment {
     /** So many of a key are handed out: few of many keys go faster than many of few. */
     private static final int DEPTH = 4;
 
@@ -22,6 +21,7 @@ final class Assignment implements Claim {
     private final LongPredicate alive;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
     private volatile boolean revoked;
+    private volatile boolean gone;
     private long bytes;
     private long next = -1;
     private long committed = -1;
@@ -31,8 +31,7 @@ final class Assignment implements Claim {
         this.alive = alive;
     }
 
-    @Override
-    public boolean mayStart(long nanos) {
+    boolean mayStart(long nanos) {
         return !revoked && alive.test(nanos);
     }
 
@@ -43,6 +42,15 @@ final class Assignment implements Claim {
     /** From here on nothing is handed out, and nothing that was may be started. */
     void revoke() {
         revoked = true;
+    }
+
+    /** Whether it is another's by now. Between revoked and this, what has ended can still be written and committed. */
+    boolean isGone() {
+        return gone;
+    }
+
+    void go() {
+        gone = true;
     }
 
     void add(Arrival arrival) {

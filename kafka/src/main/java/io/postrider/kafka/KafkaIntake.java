@@ -33,6 +33,9 @@ final class KafkaIntake implements Intake {
     private final Arrivals arrivals;
     private final KafkaPublisher deadLetters;
     private final List<Leaving> leaving = new ArrayList<>();
+    /** What the dead-letter topic has taken and nobody was told yet. */
+    private final List<Verdict> written = new ArrayList<>();
+
     private Runnable look = () -> {};
 
     KafkaIntake(ConsumerThread consumer, KafkaPublisher deadLetters) {
@@ -67,10 +70,12 @@ final class KafkaIntake implements Intake {
 
     @Override
     public Taken take(Demand demand) {
-        List<Verdict> written = written();
+        hearDeadLetters();
         Taken taken = arrivals.take(demand, System.nanoTime());
         Optional<Duration> due = leaving.isEmpty() ? taken.nextDue() : Optional.of(SEND_AGAIN_AFTER);
-        return new Taken(taken.deliveries(), taken.more(), due, written, taken.complete());
+        List<Verdict> judged = List.copyOf(written);
+        written.clear();
+        return new Taken(taken.deliveries(), taken.more(), due, judged, taken.complete());
     }
 
     @Override
@@ -103,6 +108,12 @@ final class KafkaIntake implements Intake {
     @Override
     public void release(List<Delivery> deliveries) {
         arrivals.release(deliveries);
+    }
+
+    /** Called every second also by a loop that takes nothing, while its partitions are handed over. */
+    @Override
+    public void writeReleases() {
+        hearDeadLetters();
     }
 
     @Override
@@ -146,9 +157,8 @@ final class KafkaIntake implements Intake {
         return copy.buildStored();
     }
 
-    /** What the dead-letter topic has taken; what it has not is sent again. */
-    private List<Verdict> written() {
-        List<Verdict> written = new ArrayList<>();
+    /** What the dead-letter topic has not taken is sent again for as long as its partition is not another's. */
+    private void hearDeadLetters() {
         Iterator<Leaving> all = leaving.iterator();
         while (all.hasNext()) {
             Leaving each = all.next();
@@ -158,13 +168,12 @@ final class KafkaIntake implements Intake {
             if (!each.answer.isCompletedExceptionally()) {
                 written.add(each.verdict);
                 all.remove();
-            } else if (each.arrival.assignment().isRevoked()) {
+            } else if (each.arrival.assignment().isGone()) {
                 all.remove();
             } else {
                 sendAgain(each);
             }
         }
-        return written;
     }
 
     private void sendAgain(Leaving each) {
@@ -191,9 +200,11 @@ final class KafkaIntake implements Intake {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
+            log.debug("The dead-letter topic has not answered for all", e);
+        }
+        if (leaving.stream().anyMatch(each -> !each.answer.isDone() || each.answer.isCompletedExceptionally())) {
             log.warn("The dead-letter topic did not answer; what was on its way there will be handled again");
         }
-        var unused = written();
         consumer.end();
     }
 }
