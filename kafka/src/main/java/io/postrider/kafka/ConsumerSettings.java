@@ -51,6 +51,13 @@ final class ConsumerSettings {
                         + " be passed over");
         must(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, Set.of(BYTES), "handlers decode by themselves");
         must(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, Set.of(BYTES), "handlers decode by themselves");
+        if (!text(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG).isEmpty()) {
+            throw new OutboxException(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG + "="
+                    + text(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG)
+                    + " was given, but Postrider needs none, because the"
+                    + " consumers of a relay would all have it and shut each other out, and one that stops would keep its"
+                    + " partitions from others: remove the setting.");
+        }
         long interval = number(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, POLL_INTERVAL);
         // Twice: to wait for handlers, then to commit.
         if (handOverTime.isNegative() || handOverTime.toMillis() * 2 >= interval) {

@@ -25,6 +25,8 @@ final class ConsumerThread extends Thread {
     private static final Logger log = LoggerFactory.getLogger(ConsumerThread.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+    /** One that has polled for so long without a failure is well, also if nothing came; its next failure is told again. */
+    private static final Duration WELL_AFTER = Duration.ofSeconds(10);
 
     private final ConsumerSettings settings;
     private final Arrivals arrivals;
@@ -34,6 +36,7 @@ final class ConsumerThread extends Thread {
     private volatile boolean ending;
     private volatile long polledAt = System.nanoTime();
     private boolean failing;
+    private long failedAt;
     private boolean committing;
 
     ConsumerThread(String name, ConsumerSettings settings, Map<String, String> streamsByTopic) {
@@ -85,8 +88,10 @@ final class ConsumerThread extends Thread {
         while (!ending) {
             try (Consumer<byte[], byte[]> consumer = settings.open()) {
                 serve(consumer);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // Also an error: without this thread nothing would be received any more, and nobody would know.
                 abandonAll();
+                failedAt = System.nanoTime();
                 if (!failing) {
                     failing = true;
                     log.warn(
@@ -126,6 +131,11 @@ final class ConsumerThread extends Thread {
     private void poll(Consumer<byte[], byte[]> consumer) {
         ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
         polledAt = System.nanoTime();
+        if (failing
+                && polledAt - failedAt >= WELL_AFTER.toNanos()
+                && !consumer.assignment().isEmpty()) {
+            failing = false;
+        }
         if (!records.isEmpty()) {
             failing = false;
             arrivals.add(records);

@@ -12,6 +12,7 @@ import io.postrider.relay.RelayListener;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.testkit.KafkaServer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,12 +41,14 @@ class KafkaHandOverTest {
 
     private final String topic = "handover-" + UUID.randomUUID();
     private final String dead = topic + ".dead";
+    private final Map<String, Object> settings = Topics.settings(kafka);
     private final List<String> calls = new CopyOnWriteArrayList<>();
     private final List<String> told = new CopyOnWriteArrayList<>();
     private final CountDownLatch mayEnd = new CountDownLatch(1);
 
     @BeforeEach
     void topics() {
+        settings.putAll(Map.of("group.id", topic, "heartbeat.interval.ms", "200"));
         kafka.createTopic(topic, 4);
     }
 
@@ -132,6 +135,21 @@ class KafkaHandOverTest {
         }
     }
 
+    @Test
+    void aConsumerThatMeetsAnErrorIsOpenedAnew() {
+        kafka.createTopic(dead, 1);
+        settings.put("interceptor.classes", MoodyInterceptor.class.getName());
+        MoodyInterceptor.ERRORS.set(1);
+        mayEnd.countDown();
+        publish("good");
+        try (Relay relay = relay(ending(), LONG)) {
+            relay.start();
+            await().atMost(PATIENCE).until(() -> committed() == 1);
+        }
+        assertThat(MoodyInterceptor.ERRORS).hasValue(0);
+        assertThat(calls).containsExactly("good#1");
+    }
+
     /** One by whom the events are not handled: all that it does is to take part. */
     private final class Member extends Thread implements AutoCloseable {
         private volatile boolean polls = true;
@@ -139,13 +157,11 @@ class KafkaHandOverTest {
 
         @Override
         public void run() {
-            Map<String, Object> settings = Topics.settings(kafka);
-            settings.put("group.id", topic);
-            settings.put("heartbeat.interval.ms", "200");
-            settings.put("enable.auto.commit", "false");
-            settings.put("partition.assignment.strategy", CooperativeStickyAssignor.class.getName());
+            Map<String, Object> own = new HashMap<>(settings);
+            own.put("enable.auto.commit", "false");
+            own.put("partition.assignment.strategy", CooperativeStickyAssignor.class.getName());
             try (KafkaConsumer<byte[], byte[]> consumer =
-                    new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+                    new KafkaConsumer<>(own, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                 consumer.subscribe(List.of(topic));
                 while (!ends) {
                     if (polls) {
@@ -198,13 +214,7 @@ class KafkaHandOverTest {
     }
 
     private Relay relay(Handlers handlers, Duration handOverTime) {
-        KafkaFeed feed = KafkaFeed.builder(Map.of(
-                        "bootstrap.servers",
-                        kafka.bootstrapServers(),
-                        "group.id",
-                        topic,
-                        "heartbeat.interval.ms",
-                        "200"))
+        KafkaFeed feed = KafkaFeed.builder(settings)
                 .stream(topic)
                 .deadLetterTopic(dead)
                 .handOverTime(handOverTime)
