@@ -82,7 +82,7 @@ final class Arrivals {
     }
 
     synchronized void assign(Collection<TopicPartition> partitions) {
-        partitions.forEach(partition -> assignments.put(partition, new Assignment(alive)));
+        partitions.forEach(partition -> assignments.put(partition, new Assignment(partition, alive)));
     }
 
     synchronized void add(Iterable<ConsumerRecord<byte[], byte[]>> records) {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.LongPredicate;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ final class Assignment {
 
     private static final long MOST_BYTES = 16L << 20;
 
+    private final TopicPartition partition;
     private final LongPredicate alive;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
     private volatile boolean revoked;
@@ -27,8 +29,13 @@ final class Assignment {
     private long committed = -1;
 
     /** @param alive whether the consumer still had its place shortly before this reading of the ticker */
-    Assignment(LongPredicate alive) {
+    Assignment(TopicPartition partition, LongPredicate alive) {
+        this.partition = partition;
         this.alive = alive;
+    }
+
+    TopicPartition partition() {
+        return partition;
     }
 
     boolean mayStart(long nanos) {

@@ -10,6 +10,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** The user's consumer settings, checked, with ours added: what loses events is refused. Immutable. */
@@ -74,6 +75,8 @@ final class ConsumerSettings {
 
     private void addDefaults() {
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        // That of the producer of dead letters.
+        settings.remove(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         settings.remove(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG);
         settings.remove(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
         settings.putIfAbsent(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");

@@ -214,8 +214,7 @@ class KafkaHandOverTest {
     }
 
     private Relay relay(Handlers handlers, Duration handOverTime) {
-        KafkaFeed feed = KafkaFeed.builder(settings)
-                .stream(topic)
+        KafkaFeed feed = KafkaFeed.builder(settings).stream(topic)
                 .deadLetterTopic(dead)
                 .handOverTime(handOverTime)
                 .build();
