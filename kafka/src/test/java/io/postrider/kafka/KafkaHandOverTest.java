@@ -107,7 +107,6 @@ class KafkaHandOverTest {
                     handled.incrementAndGet();
                 })
                 .build();
-        Thread closing;
         try (Member slow = new Member();
                 Member late = new Member();
                 Relay relay = relay(handlers, Duration.ofSeconds(30))) {
@@ -122,10 +121,10 @@ class KafkaHandOverTest {
             await().pollDelay(Duration.ofSeconds(2))
                     .atMost(PATIENCE)
                     .until(() -> group().groupState() == GroupState.PREPARING_REBALANCE);
-            int started = calls.size();
             mayEnd.countDown();
-            await().atMost(PATIENCE).until(() -> handled.get() >= started);
-            closing = new Thread(relay::close);
+            await().atMost(PATIENCE).until(() -> relay.inFlight() == 0);
+            assertThat(handled.get()).isPositive();
+            Thread closing = new Thread(relay::close);
             closing.start();
             closing.join(2_000);
             slow.polls = true;
