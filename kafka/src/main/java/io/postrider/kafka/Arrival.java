@@ -2,11 +2,12 @@
 package io.postrider.kafka;
 
 import io.postrider.OutboxEvent;
+import io.postrider.relay.Claim;
 import io.postrider.relay.Delivery;
 import java.util.OptionalLong;
 
-/** One record that has come and is not finished. Guarded by its {@link Arrivals}. */
-final class Arrival {
+/** One record that has come and is not finished. Guarded by its {@link Arrivals}, but for {@link #mayStart}. */
+final class Arrival implements Claim {
     private enum State {
         HERE,
         TAKEN,
@@ -20,6 +21,7 @@ final class Arrival {
     private final long number;
     private final OutboxEvent event;
     private State state = State.HERE;
+    private volatile boolean started;
     private int attempts;
     private long dueAt;
 
@@ -51,9 +53,24 @@ final class Arrival {
         return state == State.TAKEN;
     }
 
-    /** Handed out, or on its way to the dead: whoever gets its partition now would do it once more. */
+    /**
+     * Asked right before it is started, so this is also how its start is known: noted first and asked second, as its partition
+     * is revoked first and looked at second, so that one of the two sees the other.
+     */
+    @Override
+    public boolean mayStart(long nanos) {
+        boolean before = started;
+        started = true;
+        if (assignment.mayStart(nanos)) {
+            return true;
+        }
+        started = before;
+        return false;
+    }
+
+    /** Started, or on its way to the dead: whoever gets its partition now would do it once more. */
     boolean isUnderWay() {
-        return state == State.TAKEN || state == State.LEAVING;
+        return (state == State.TAKEN && started) || state == State.LEAVING;
     }
 
     boolean isFinished() {
@@ -71,7 +88,8 @@ final class Arrival {
 
     Delivery take() {
         state = State.TAKEN;
-        return new Delivery(number, 0, attempts, event, assignment);
+        started = false;
+        return new Delivery(number, 0, attempts, event, this);
     }
 
     void release() {

@@ -82,7 +82,7 @@ final class Arrivals {
     }
 
     synchronized void assign(Collection<TopicPartition> partitions) {
-        partitions.forEach(partition -> assignments.put(partition, new Assignment(alive)));
+        partitions.forEach(partition -> assignments.put(partition, new Assignment(partition, alive)));
     }
 
     synchronized void add(Iterable<ConsumerRecord<byte[], byte[]>> records) {
@@ -125,16 +125,22 @@ final class Arrivals {
         notifyAll();
     }
 
-    /** Returns whether it was this consumer's to judge; if not, whoever has its partition now begins anew. */
+    /** Returns whether it will be tried again here; if not, whoever gets its partition begins anew. */
     synchronized boolean retry(Delivery delivery, long dueAt) {
-        Optional<Arrival> own = ownToJudge(delivery);
-        own.ifPresent(arrival -> arrival.retryAt(dueAt));
-        return own.isPresent();
+        Optional<Arrival> arrival = giveBack(delivery);
+        boolean here = arrival.filter(own -> !own.assignment().isRevoked()).isPresent();
+        arrival.ifPresent(here ? own -> own.retryAt(dueAt) : Arrival::release);
+        notifyAll();
+        return here;
     }
 
-    /** The record shall leave for another topic; it holds its key until it is {@link Arrival#finish finished}. */
+    /**
+     * The record shall leave for another topic, also while its partition is handed over; it holds its key until it is
+     * {@link Arrival#finish finished}. Empty if its partition is another's by now, who begins anew.
+     */
     synchronized Optional<Arrival> leave(Delivery delivery) {
-        Optional<Arrival> own = ownToJudge(delivery);
+        Optional<Arrival> own =
+                giveBack(delivery).filter(arrival -> !arrival.assignment().isGone());
         own.ifPresent(Arrival::leave);
         return own;
     }
@@ -142,12 +148,6 @@ final class Arrivals {
     synchronized void left(Arrival arrival) {
         arrival.finish();
         notifyAll();
-    }
-
-    private Optional<Arrival> ownToJudge(Delivery delivery) {
-        Optional<Arrival> arrival = giveBack(delivery);
-        notifyAll();
-        return arrival.filter(own -> !own.assignment().isRevoked());
     }
 
     private Optional<Arrival> giveBack(Delivery delivery) {
@@ -216,6 +216,11 @@ final class Arrivals {
     }
 
     synchronized void forget(Collection<TopicPartition> partitions) {
-        partitions.forEach(assignments::remove);
+        for (TopicPartition partition : partitions) {
+            @Nullable Assignment assignment = assignments.remove(partition);
+            if (assignment != null) {
+                assignment.go();
+            }
+        }
     }
 }

@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.kafka;
 
-import io.postrider.relay.Claim;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.LongPredicate;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One partition for as long as it is this consumer's: what has come of it and is not finished, in its order. What may be
  * committed is the offset of the oldest that is not finished. Guarded by its {@link Arrivals}, but for {@link #mayStart}.
  */
-final class Assignment implements Claim {
+final class Assignment {
     /** So many of a key are handed out: few of many keys go faster than many of few. */
     private static final int DEPTH = 4;
 
     private static final long MOST_BYTES = 16L << 20;
 
+    private final TopicPartition partition;
     private final LongPredicate alive;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
     private volatile boolean revoked;
+    private volatile boolean gone;
     private long bytes;
     private long next = -1;
     private long committed = -1;
 
     /** @param alive whether the consumer still had its place shortly before this reading of the ticker */
-    Assignment(LongPredicate alive) {
+    Assignment(TopicPartition partition, LongPredicate alive) {
+        this.partition = partition;
         this.alive = alive;
     }
 
-    @Override
-    public boolean mayStart(long nanos) {
+    TopicPartition partition() {
+        return partition;
+    }
+
+    boolean mayStart(long nanos) {
         return !revoked && alive.test(nanos);
     }
 
@@ -43,6 +49,15 @@ final class Assignment implements Claim {
     /** From here on nothing is handed out, and nothing that was may be started. */
     void revoke() {
         revoked = true;
+    }
+
+    /** Whether it is another's by now. Between revoked and this, what has ended can still be written and committed. */
+    boolean isGone() {
+        return gone;
+    }
+
+    void go() {
+        gone = true;
     }
 
     void add(Arrival arrival) {

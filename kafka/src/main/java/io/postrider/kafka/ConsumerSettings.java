@@ -10,6 +10,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** The user's consumer settings, checked, with ours added: what loses events is refused. Immutable. */
@@ -51,6 +52,13 @@ final class ConsumerSettings {
                         + " be passed over");
         must(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, Set.of(BYTES), "handlers decode by themselves");
         must(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, Set.of(BYTES), "handlers decode by themselves");
+        if (!text(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG).isEmpty()) {
+            throw new OutboxException(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG + "="
+                    + text(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG)
+                    + " was given, but Postrider needs none, because the"
+                    + " consumers of a relay would all have it and shut each other out, and one that stops would keep its"
+                    + " partitions from others: remove the setting.");
+        }
         long interval = number(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, POLL_INTERVAL);
         // Twice: to wait for handlers, then to commit.
         if (handOverTime.isNegative() || handOverTime.toMillis() * 2 >= interval) {
@@ -67,6 +75,8 @@ final class ConsumerSettings {
 
     private void addDefaults() {
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        // That of the producer of dead letters.
+        settings.remove(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         settings.remove(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG);
         settings.remove(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
         settings.putIfAbsent(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");

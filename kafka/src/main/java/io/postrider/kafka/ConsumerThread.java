@@ -13,6 +13,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +25,8 @@ final class ConsumerThread extends Thread {
     private static final Logger log = LoggerFactory.getLogger(ConsumerThread.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+    /** One that has polled for so long without a failure is well, also if nothing came; its next failure is told again. */
+    private static final Duration WELL_AFTER = Duration.ofSeconds(10);
 
     private final ConsumerSettings settings;
     private final Arrivals arrivals;
@@ -33,6 +36,7 @@ final class ConsumerThread extends Thread {
     private volatile boolean ending;
     private volatile long polledAt = System.nanoTime();
     private boolean failing;
+    private long failedAt;
     private boolean committing;
 
     ConsumerThread(String name, ConsumerSettings settings, Map<String, String> streamsByTopic) {
@@ -84,8 +88,10 @@ final class ConsumerThread extends Thread {
         while (!ending) {
             try (Consumer<byte[], byte[]> consumer = settings.open()) {
                 serve(consumer);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // Also an error: without this thread nothing would be received any more, and nobody would know.
                 abandonAll();
+                failedAt = System.nanoTime();
                 if (!failing) {
                     failing = true;
                     log.warn(
@@ -108,7 +114,7 @@ final class ConsumerThread extends Thread {
                 if (wanted) {
                     consumer.subscribe(topics, handOver);
                 } else {
-                    handOver.finish(arrivals.assigned(), settings.handOverTime());
+                    handOver.finishAll(settings.handOverTime());
                     consumer.unsubscribe();
                 }
             }
@@ -119,12 +125,17 @@ final class ConsumerThread extends Thread {
             }
         }
         // Its loop has ended before: nobody is left who would finish anything.
-        handOver.finish(arrivals.assigned(), Duration.ZERO);
+        handOver.finishAll(Duration.ZERO);
     }
 
     private void poll(Consumer<byte[], byte[]> consumer) {
         ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
         polledAt = System.nanoTime();
+        if (failing
+                && polledAt - failedAt >= WELL_AFTER.toNanos()
+                && !consumer.assignment().isEmpty()) {
+            failing = false;
+        }
         if (!records.isEmpty()) {
             failing = false;
             arrivals.add(records);
@@ -165,6 +176,7 @@ final class ConsumerThread extends Thread {
     /** Told by the consumer, within a poll, which partitions come and go. */
     private final class HandOver implements ConsumerRebalanceListener {
         private final Consumer<byte[], byte[]> consumer;
+        private boolean ends;
 
         HandOver(Consumer<byte[], byte[]> consumer) {
             this.consumer = consumer;
@@ -177,7 +189,7 @@ final class ConsumerThread extends Thread {
 
         @Override
         public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-            finish(partitions, settings.handOverTime());
+            finish(partitions, ends ? Duration.ZERO : settings.handOverTime(), false);
         }
 
         @Override
@@ -186,19 +198,24 @@ final class ConsumerThread extends Thread {
             arrivals.forget(partitions);
         }
 
+        /** Gives up all that it has, between two polls. */
+        void finishAll(Duration patience) {
+            ends = true;
+            finish(arrivals.assigned(), patience, true);
+            // A rebalance that was waited for may have brought others, which nobody wants any more.
+            abandonAll();
+            ends = false;
+        }
+
         /** Lets what is under way end, commits it, and forgets the rest, which is another's. */
-        void finish(Collection<TopicPartition> partitions, Duration patience) {
+        private void finish(Collection<TopicPartition> partitions, Duration patience, boolean mayPoll) {
             arrivals.revoke(partitions);
             try {
                 if (!arrivals.awaitFinished(partitions, patience)) {
                     log.warn("Partitions go to another consumer while events of theirs are still being handled here;"
                             + " those will be handled again");
                 }
-                Map<TopicPartition, OffsetAndMetadata> offsets = arrivals.committable();
-                offsets.keySet().retainAll(partitions);
-                if (!offsets.isEmpty()) {
-                    consumer.commitSync(offsets, settings.handOverTime());
-                }
+                commitFinished(partitions, mayPoll);
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (RuntimeException e) {
@@ -208,6 +225,31 @@ final class ConsumerThread extends Thread {
             } finally {
                 arrivals.forget(partitions);
             }
+        }
+
+        /** @param mayPoll whether it is not within a poll: in the middle of a rebalance only polls lead to where it can commit */
+        private void commitFinished(Collection<TopicPartition> partitions, boolean mayPoll) {
+            long end = System.nanoTime() + settings.handOverTime().toNanos();
+            Map<TopicPartition, OffsetAndMetadata> offsets;
+            while (!(offsets = finishedOf(partitions)).isEmpty()) {
+                long left = Math.max(0, end - System.nanoTime());
+                try {
+                    consumer.commitSync(offsets, Duration.ofNanos(left));
+                    return;
+                } catch (RebalanceInProgressException e) {
+                    if (!mayPoll || left == 0) {
+                        throw e;
+                    }
+                    // What it brings is passed over: this consumer commits nothing more of it.
+                    consumer.poll(POLL);
+                }
+            }
+        }
+
+        private Map<TopicPartition, OffsetAndMetadata> finishedOf(Collection<TopicPartition> partitions) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = arrivals.committable();
+            offsets.keySet().retainAll(partitions);
+            return offsets;
         }
     }
 }

@@ -32,6 +32,18 @@ public final class HeaderNames {
     /** On dead letters of a consumer: how often its handler was tried. */
     public static final String ATTEMPTS = "postrider-attempts";
 
+    /** On dead letters of a consumer: the topic in which the record is. */
+    public static final String SOURCE_TOPIC = "postrider-source-topic";
+
+    /** On dead letters of a consumer: the record's partition there. */
+    public static final String SOURCE_PARTITION = "postrider-source-partition";
+
+    /** On dead letters of a consumer: the record's offset there. */
+    public static final String SOURCE_OFFSET = "postrider-source-offset";
+
+    /** On dead letters of a consumer that were refused whole: what is missing, {@code value} or {@code value, headers}. */
+    public static final String LEFT_OUT = "postrider-left-out";
+
     /** In streams that skip dead events: the oldest dead event of the key. */
     public static final String GAP = "postrider-gap";
 

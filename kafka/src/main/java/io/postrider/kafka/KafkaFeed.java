@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class KafkaFeed implements Feed {
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration END_LIMIT = Duration.ofSeconds(30);
+    private static final int LARGEST_LETTER = 16 << 20;
 
     private final ConsumerSettings settings;
     private final Map<String, String> streamsByTopic;
@@ -43,20 +45,27 @@ public final class KafkaFeed implements Feed {
         streamsByTopic = Map.copyOf(builder.streamsByTopic);
         deadLetterTopic = Objects.requireNonNull(builder.deadLetterTopic);
         clientSettings = shared(builder.settings);
+        KafkaPublisher.builder(clientSettings).deadLetterTopic(deadLetterTopic).check();
     }
 
-    /** How to reach the brokers; the rest is about consumers. */
+    /** How to reach the brokers, and how large a dead letter may be; the rest is about consumers. */
     private static Map<String, Object> shared(Map<String, Object> given) {
         Map<String, Object> shared = new LinkedHashMap<>();
         given.forEach((name, value) -> {
             if (name.equals(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG)
                     || name.equals(CommonClientConfigs.SECURITY_PROTOCOL_CONFIG)
                     || name.equals(CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG)
+                    || name.equals(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)
                     || name.startsWith("ssl.")
                     || name.startsWith("sasl.")) {
                 shared.put(name, value);
             }
         });
+        // What could be received shall not fail here for its size: the dead-letter topic has a limit of its own.
+        if (!shared.containsKey(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)) {
+            shared.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, LARGEST_LETTER);
+            shared.put(ProducerConfig.BUFFER_MEMORY_CONFIG, 2 * LARGEST_LETTER);
+        }
         return shared;
     }
 

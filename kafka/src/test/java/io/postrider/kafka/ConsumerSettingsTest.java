@@ -29,6 +29,9 @@ class ConsumerSettingsTest {
                         + " value.deserializer=org.apache.kafka.common.serialization.ByteArrayDeserializer",
                 "max.poll.interval.ms | 15000 | handOverTime=PT10S was given, but max.poll.interval.ms is 15000",
                 "max.poll.interval.ms | soon | max.poll.interval.ms=soon was given, but it must be a whole number.",
+                "group.instance.id | billing-1 | group.instance.id=billing-1 was given, but Postrider needs none, because the"
+                        + " consumers of a relay would all have it and shut each other out, and one that stops would keep its"
+                        + " partitions from others: remove the setting.",
                 "group.id | '' | group.id is missing: give the name that all instances of this service share, such as"
                         + " group.id=billing.",
             })
