@@ -70,9 +70,13 @@ final class Traffic implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         ending = true;
-        writer.join();
+        try {
+            writer.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         relay.close();
     }
 }

@@ -230,8 +230,8 @@ final class ConsumerThread extends Thread {
         /** @param mayPoll whether it is not within a poll: in the middle of a rebalance only polls lead to where it can commit */
         private void commitFinished(Collection<TopicPartition> partitions, boolean mayPoll) {
             long end = System.nanoTime() + settings.handOverTime().toNanos();
-            Map<TopicPartition, OffsetAndMetadata> offsets;
-            while (!(offsets = finishedOf(partitions)).isEmpty()) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = finishedOf(partitions);
+            while (!offsets.isEmpty()) {
                 long left = Math.max(0, end - System.nanoTime());
                 try {
                     consumer.commitSync(offsets, Duration.ofNanos(left));
@@ -242,6 +242,7 @@ final class ConsumerThread extends Thread {
                     }
                     // What it brings is passed over: this consumer commits nothing more of it.
                     consumer.poll(POLL);
+                    offsets = finishedOf(partitions);
                 }
             }
         }

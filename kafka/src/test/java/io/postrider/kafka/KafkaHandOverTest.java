@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,9 +36,9 @@ import org.junit.jupiter.api.Test;
 /** What becomes of events whose partitions go to others just then. */
 class KafkaHandOverTest {
     private static final KafkaServer kafka = SharedBroker.KAFKA;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** Whoever waits for all of it fails. */
-    private static final Duration LONG = Duration.ofSeconds(120);
+    private static final Duration LONG = Duration.ofMinutes(2);
 
     private final String topic = "handover-" + UUID.randomUUID();
     private final String dead = topic + ".dead";
@@ -173,9 +174,13 @@ class KafkaHandOverTest {
         }
 
         @Override
-        public void close() throws InterruptedException {
+        public void close() {
             ends = true;
-            join();
+            try {
+                join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -246,7 +251,8 @@ class KafkaHandOverTest {
 
     private ConsumerGroupDescription group() throws Exception {
         try (Admin admin = Admin.create(Topics.settings(kafka))) {
-            return admin.describeConsumerGroups(List.of(topic)).all().get().get(topic);
+            return Objects.requireNonNull(
+                    admin.describeConsumerGroups(List.of(topic)).all().get().get(topic));
         }
     }
 
