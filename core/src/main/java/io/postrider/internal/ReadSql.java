@@ -42,7 +42,8 @@ final class ReadSql {
                 SELECT st.stream FROM {stream} st, asked a
                 WHERE st.relay_group <> a.relay_group OR st.mode <> 'ORDERED' OR st.paused_at IS NOT NULL
             ),
-{sets}            due AS MATERIALIZED (
+            {sets}
+            due AS MATERIALIZED (
                 SELECT m.shard, m.epoch, m.turn, w.due_at
                 FROM waiting w JOIN mine m ON m.shard = w.shard
                 ORDER BY m.turn
