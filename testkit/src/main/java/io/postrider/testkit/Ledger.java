@@ -127,15 +127,13 @@ public final class Ledger {
         return source;
     }
 
-    /** Makes sure that these keys are there to be locked. */
+    /** Makes sure that these keys are there to be locked; several processes may do so at once. */
     void addKeys(List<String> names) {
         try (Connection connection = source.getConnection();
-                PreparedStatement insert = connection.prepareStatement("""
-                        INSERT INTO ledger_key (name, seq)
-                        SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM ledger_key WHERE name = ?)""")) {
+                PreparedStatement insert = connection.prepareStatement(
+                        "INSERT INTO ledger_key (name, seq) VALUES (?, 0) ON CONFLICT DO NOTHING")) {
             for (String name : names) {
                 insert.setString(1, name);
-                insert.setString(2, name);
                 insert.executeUpdate();
             }
         } catch (SQLException e) {

@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -145,6 +146,29 @@ class LedgerTest {
             long start = System.nanoTime();
             writers.awaitDone(LONG);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(400));
+        }
+    }
+
+    @Test
+    void severalMayAddTheSameKeysAtOnce() throws Exception {
+        try (Connection another = source.getConnection();
+                Statement statement = another.createStatement()) {
+            another.setAutoCommit(false);
+            statement.executeUpdate("INSERT INTO ledger_key (name, seq) VALUES ('key', 0)");
+            CompletableFuture<Void> adding = CompletableFuture.runAsync(() -> ledger.addKeys(List.of("key")));
+            Awaitility.await().atMost(LONG).until(this::oneWaitsForALock);
+            another.commit();
+
+            assertThat(adding).succeedsWithin(LONG);
+        }
+    }
+
+    private boolean oneWaitsForALock() throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet waiting = statement.executeQuery(
+                        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) {
+            return waiting.next();
         }
     }
 
