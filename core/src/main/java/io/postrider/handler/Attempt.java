@@ -70,7 +70,7 @@ final class Attempt {
         startedAt = System.nanoTime();
     }
 
-    /** From here on nobody interrupts the thread, which goes on with something else. */
+    /** From here on nobody interrupts the thread, which goes on with something else, or calls what was registered. */
     private synchronized @Nullable PublishException end() {
         thread = null;
         Thread.interrupted();
@@ -136,9 +136,10 @@ final class Attempt {
                 interruptedBy = why(code, message, counts);
             }
             thread.interrupt();
+            // Here, so that the handler does not end before: what they act on may be somebody else's then.
+            context.interrupt();
+            return true;
         }
-        context.interrupt();
-        return true;
     }
 
     private PublishException why(String code, String message, boolean counts) {

@@ -5,9 +5,13 @@ import io.postrider.OutboxEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What a handler may know beside the message: the event and the number of the attempt. Thread-safe. */
 public final class Context {
+    private static final Logger log = LoggerFactory.getLogger(Handlers.class);
+
     private final OutboxEvent event;
     private final int attempt;
     private final List<Runnable> interrupting = new ArrayList<>();
@@ -35,7 +39,7 @@ public final class Context {
 
     /**
      * Has this called, by another thread, when the handler's time is over: for work that an interrupt does not reach. At once
-     * if it is over already.
+     * if it is over already; never after the handler has ended. It must not wait for anything.
      */
     public void onInterrupt(Runnable action) {
         synchronized (this) {
@@ -53,6 +57,12 @@ public final class Context {
             interrupted = true;
             actions = List.copyOf(interrupting);
         }
-        actions.forEach(Runnable::run);
+        for (Runnable action : actions) {
+            try {
+                action.run();
+            } catch (RuntimeException e) {
+                log.warn("What a handler registered for its interrupt failed; it is interrupted all the same", e);
+            }
+        }
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -62,6 +63,51 @@ class HandlerTimesTest {
                 .isEqualTo("TIMEOUT");
         assertThat(interrupted).isTrue();
         assertThat(told).isTrue();
+    }
+
+    @Test
+    void itDoesNotEndBeforeWhatItRegisteredForItsInterrupt() {
+        CountDownLatch handlerReturned = new CountDownLatch(1);
+        AtomicBoolean ended = new AtomicBoolean();
+        CompletableFuture<Boolean> endedBefore = new CompletableFuture<>();
+        handlers = Handlers.builder()
+                .on("s", "T")
+                .within(SHORT)
+                .handle((event, context) -> {
+                    context.onInterrupt(() -> {
+                        awaitUninterruptibly(handlerReturned);
+                        // Long enough for it to answer, if it did not wait.
+                        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+                        endedBefore.complete(ended.get());
+                    });
+                    try {
+                        never.await();
+                    } finally {
+                        handlerReturned.countDown();
+                    }
+                    return Handled.done();
+                })
+                .build();
+        CompletionStage<?> sent = send("T").whenComplete((result, failure) -> ended.set(true));
+        assertThat(failure(sent)).isInstanceOf(RetryableFailureException.class);
+        assertThat(endedBefore).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(false);
+    }
+
+    @Test
+    void whatItRegisteredForItsInterruptMayFail() {
+        handlers = Handlers.builder()
+                .grace(SHORT)
+                .on("s", "T")
+                .within(SHORT)
+                .handle((event, context) -> {
+                    context.onInterrupt(() -> {
+                        throw new IllegalStateException("cannot be ended");
+                    });
+                    awaitUninterruptibly(never);
+                    return Handled.done();
+                })
+                .build();
+        assertThat(failure(send("T"))).hasMessage("The handler took longer than 30 ms and was interrupted");
     }
 
     @Test
