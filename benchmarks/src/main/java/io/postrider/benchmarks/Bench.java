@@ -47,6 +47,7 @@ public final class Bench {
             case "append" -> new AppendScenario(options);
             case "inbox" -> new InboxScenario(options);
             case "queue" -> new QueueScenario(options);
+            case "due" -> new DueScenario(options);
             case "dashboard" -> new DashboardScenario(options);
             case "startup" -> new StartupScenario(options);
             case "held" -> new HeldScenario(options);

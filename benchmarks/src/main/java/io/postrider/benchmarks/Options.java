@@ -11,7 +11,7 @@ import java.util.Set;
 /** What was asked for on the command line. Immutable. */
 final class Options {
     static final String USAGE = """
-            usage: ./bench drain|latency|append|inbox|idle|held|queue|dashboard|startup [options]
+            usage: ./bench drain|latency|append|inbox|idle|held|queue|due|dashboard|startup [options]
 
               --rounds N        measured rounds of each variant, in turns, after a warm-up (5)
               --variants A,B    only these variants
@@ -50,6 +50,9 @@ final class Options {
               --loops N         loops of the relay (2)
               --connections N   transactions at once, of handlers and of what they are compared with (8)
 
+            due: how long after its time an event starts that was committed a second or more before
+              --events N        events per round, 50 a second (500)
+
             dashboard: how long its pages take while much is stuck and events are published
               --events N        undelivered events (1000000)
               --delivered N     events in the history (10000000)
@@ -67,6 +70,7 @@ final class Options {
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),
             "queue", Set.of("events", "loops", "connections"),
+            "due", Set.of("events"),
             "dashboard", Set.of("events", "delivered", "rate", "requests"),
             "startup", Set.of());
     private static final Set<String> COMMON = Set.of("rounds", "variants", "json");

@@ -143,6 +143,15 @@ class BenchTest {
     }
 
     @Test
+    void dueTellsHowLateEventsStart() throws Exception {
+        List<Map<String, String>> rows = run("due", "--events", "20", "--rounds", "1", "--json");
+        assertThat(rows).extracting(row -> row.get("variant")).containsExactly("competing", "ordered");
+        assertThat(rows)
+                .allSatisfy(
+                        row -> assertThat(Double.parseDouble(row.get("p95_ms"))).isPositive());
+    }
+
+    @Test
     void dashboardAsksForEveryPage() throws Exception {
         List<Map<String, String>> rows = run(
                 "dashboard",
