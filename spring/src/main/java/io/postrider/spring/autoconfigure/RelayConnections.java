@@ -134,6 +134,8 @@ final class RelayConnections implements AutoCloseable {
             // They are kept, which is no leak.
             config.setLeakDetectionThreshold(0);
             config.setRegisterMbeans(false);
+            // It would open a connection only to close it; the application's pool has just shown that there are some.
+            config.setInitializationFailTimeout(-1);
             return new HikariDataSource(config);
         }
     }
