@@ -26,12 +26,12 @@ public final class RelayChild implements AutoCloseable {
     public record End(Duration took, int exitCode, long published, long verdicts, long onCommit, long undone) {}
 
     static RelayChild start(RelaySetup setup, String... jvmOptions) {
-        ChildJvm jvm = ChildJvm.of(RelayProcess.class)
+        ChildJvm.Builder jvm = ChildJvm.of(RelayProcess.class)
                 .jvmOptions("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
                 .jvmOptions(jvmOptions)
-                .args(setup.arguments())
-                .start();
-        return new RelayChild(setup.name(), jvm);
+                .args(setup.arguments());
+        setup.clock().map(WrongClock::environment).ifPresent(environment -> environment.forEach(jvm::env));
+        return new RelayChild(setup.name(), jvm.start());
     }
 
     public String name() {

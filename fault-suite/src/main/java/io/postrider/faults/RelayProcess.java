@@ -34,6 +34,11 @@ public final class RelayProcess {
 
     /** Takes the arguments of a {@link RelaySetup}. */
     public static void main(String[] args) {
+        // Threads that have been started would keep it alive.
+        Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> {
+            failure.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        });
         RelaySetup setup = RelaySetup.parse(args);
         Trap trap = setup.halt().map(Trap::halting).orElseGet(Trap::counting);
         Counts counts = new Counts();

@@ -28,6 +28,7 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String TAKES = "takes";
     private static final String BURNS = "burns";
     private static final String COMPETING = "competing";
+    private static final String CLOCK = "clock";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -134,6 +135,15 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
 
     int burns() {
         return option(BURNS).map(Integer::valueOf).orElse(0);
+    }
+
+    /** By how much the clock of the process is wrong, such as {@code +90s}. */
+    public RelaySetup clock(String offset) {
+        return with(CLOCK, offset);
+    }
+
+    Optional<String> clock() {
+        return option(CLOCK);
     }
 
     Optional<Duration> lease() {

@@ -64,6 +64,13 @@ final class KafkaFailures {
         if (isBystander(e)) {
             return new NotSentException("BATCH_REFUSED", message);
         }
+        if (isWrongClock(e)) {
+            return new DestinationDownException(
+                    "INVALID_TIMESTAMP",
+                    message + ". The clocks of this machine and of the broker are further apart than the topic allows"
+                            + " (message.timestamp.after.max.ms, message.timestamp.before.max.ms); set them right.",
+                    null);
+        }
         if (isPermanent(e)) {
             return new PermanentFailureException(code(e), message);
         }
@@ -150,6 +157,18 @@ final class KafkaFailures {
                 && e.getMessage().contains("part of a batch which had");
     }
 
+    /**
+     * Whether the broker refused the time of the record, which is that of this machine. If it refused several of a batch, the
+     * client says so in words only.
+     */
+    private static boolean isWrongClock(Throwable e) {
+        return e instanceof InvalidTimestampException
+                || (e instanceof InvalidRecordException
+                        && e.getMessage() != null
+                        && e.getMessage().startsWith("Timestamp ")
+                        && e.getMessage().contains(" is out of range"));
+    }
+
     private static boolean isPermanent(Throwable e) {
         return e instanceof RecordTooLargeException
                 || e instanceof RecordBatchTooLargeException
@@ -167,7 +186,6 @@ final class KafkaFailures {
                 || e instanceof SecurityDisabledException
                 || e instanceof UnsupportedVersionException
                 || e instanceof UnsupportedCompressionTypeException
-                || e instanceof InvalidTimestampException // the record carries our clock, so it is the clock's fault
                 || e instanceof InterruptException
                 || endsProducer(e);
     }

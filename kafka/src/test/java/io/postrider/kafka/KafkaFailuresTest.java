@@ -93,6 +93,11 @@ class KafkaFailuresTest {
                 Arguments.of(new KafkaStorageException("x"), down, "BROKER_STORAGE"),
                 Arguments.of(new ThrottlingQuotaExceededException(70, "x"), down, "THROTTLED"),
                 Arguments.of(new InvalidTimestampException("x"), down, "INVALID_TIMESTAMP"),
+                Arguments.of(
+                        new InvalidRecordException("Timestamp 3 of message with offset 5 is out of range. The timestamp"
+                                + " should be within [1, 2]"),
+                        down,
+                        "INVALID_TIMESTAMP"),
                 Arguments.of(new UnsupportedVersionException("x"), down, "UNSUPPORTED_VERSION"),
                 Arguments.of(new ProducerFencedException("x"), down, "PRODUCER_FENCED"),
                 Arguments.of(new InvalidProducerEpochException("x"), down, "INVALID_PRODUCER_EPOCH"),

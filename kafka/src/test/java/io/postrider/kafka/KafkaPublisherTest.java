@@ -21,6 +21,7 @@ import io.postrider.testkit.KafkaServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -290,6 +291,27 @@ class KafkaPublisherTest {
 
             assertThat(failure).isInstanceOf(PermanentFailureException.class);
             assertThat(failure.code()).isEqualTo("INVALID_RECORD");
+        }
+    }
+
+    @Test
+    void events_whose_time_the_broker_refuses_are_not_at_fault() {
+        // None may be older than the millisecond it arrives in, and all wait for each other before they leave.
+        kafka.createTopic("clock", 1, Map.of("message.timestamp.before.max.ms", "0"));
+        Map<String, Object> settings = new HashMap<>(settings(kafka));
+        settings.put("linger.ms", 100);
+
+        try (KafkaPublisher publisher = KafkaPublisher.create(settings)) {
+            var answers = IntStream.range(0, 5)
+                    .mapToObj(i -> publisher.publish(event("clock", i)))
+                    .toList();
+
+            assertThat(answers).allSatisfy(answer -> {
+                PublishException failure = failure(answer);
+                assertThat(failure).isInstanceOf(DestinationDownException.class);
+                assertThat(failure.code()).isEqualTo("INVALID_TIMESTAMP");
+                assertThat(failure).hasMessageContaining("out of range").hasMessageContaining("clocks");
+            });
         }
     }
 

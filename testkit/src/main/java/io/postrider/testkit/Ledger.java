@@ -132,6 +132,8 @@ public final class Ledger {
         try (Connection connection = source.getConnection();
                 PreparedStatement insert = connection.prepareStatement(
                         "INSERT INTO ledger_key (name, seq) VALUES (?, 0) ON CONFLICT DO NOTHING")) {
+            // Above that, what another has just added is an error.
+            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             for (String name : names) {
                 insert.setString(1, name);
                 insert.executeUpdate();

@@ -155,7 +155,12 @@ class LedgerTest {
                 Statement statement = another.createStatement()) {
             another.setAutoCommit(false);
             statement.executeUpdate("INSERT INTO ledger_key (name, seq) VALUES ('key', 0)");
-            CompletableFuture<Void> adding = CompletableFuture.runAsync(() -> ledger.addKeys(List.of("key")));
+            // As the sessions of some applications are.
+            PGSimpleDataSource repeatableRead = new PGSimpleDataSource();
+            repeatableRead.setUrl(database.url());
+            repeatableRead.setOptions("-c default_transaction_isolation=repeatable\\ read");
+            Ledger same = Ledger.open(repeatableRead);
+            CompletableFuture<Void> adding = CompletableFuture.runAsync(() -> same.addKeys(List.of("key")));
             Awaitility.await().atMost(LONG).until(this::oneWaitsForALock);
             another.commit();
 
