@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
@@ -34,6 +35,7 @@ final class Arrivals {
     private final Map<Long, Arrival> taken = new HashMap<>();
     private long number = Long.MIN_VALUE;
     private int turn;
+    private int asked;
 
     Arrivals(ReceivedEvents events, LongPredicate alive, int most) {
         this.events = events;
@@ -174,6 +176,24 @@ final class Arrivals {
         assignments.forEach((partition, assignment) ->
                 assignment.committable().ifPresent(offset -> offsets.put(partition, new OffsetAndMetadata(offset))));
         return offsets;
+    }
+
+    /** What can be committed, or has been, of one partition, each time of another; empty if no record has come. */
+    synchronized Map<TopicPartition, OffsetAndMetadata> standingOfOne() {
+        List<Assignment> inTurn = new ArrayList<>(assignments.values());
+        Collections.rotate(inTurn, asked++);
+        for (Assignment assignment : inTurn) {
+            OptionalLong offset = assignment.standing();
+            if (offset.isPresent()) {
+                return Map.of(assignment.partition(), new OffsetAndMetadata(offset.getAsLong()));
+            }
+        }
+        return Map.of();
+    }
+
+    /** Whether anything has come that is not finished. */
+    synchronized boolean isWaitedFor() {
+        return assignments.values().stream().anyMatch(assignment -> !assignment.isEmpty());
     }
 
     synchronized void committed(Map<TopicPartition, OffsetAndMetadata> offsets) {

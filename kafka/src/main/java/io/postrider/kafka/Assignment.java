@@ -28,7 +28,7 @@ final class Assignment {
     private long next = -1;
     private long committed = -1;
 
-    /** @param alive whether the consumer still had its place shortly before this reading of the ticker */
+    /** @param alive whether the consumer surely has its place in its group at this reading of the ticker */
     Assignment(TopicPartition partition, LongPredicate alive) {
         this.partition = partition;
         this.alive = alive;
@@ -102,6 +102,16 @@ final class Assignment {
         }
         long offset = oldest == null ? next : oldest.offset();
         return offset > committed ? OptionalLong.of(offset) : OptionalLong.empty();
+    }
+
+    /** As {@link #committable}, but if nothing is, what has been: empty only until its first record has come. */
+    OptionalLong standing() {
+        OptionalLong ahead = committable();
+        return ahead.isPresent() || next < 0 ? ahead : OptionalLong.of(committed);
+    }
+
+    boolean isEmpty() {
+        return arrivals.isEmpty();
     }
 
     void committed(long offset) {

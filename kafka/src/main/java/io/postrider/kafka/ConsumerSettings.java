@@ -104,11 +104,12 @@ final class ConsumerSettings {
         return Map.copyOf(settings);
     }
 
-    /** For how long the group waits for a consumer that is not heard of. */
+    /** For how long the group waits for a consumer that is not heard of; in a rebalance as long as for one that does not poll. */
     Duration sessionTimeout() {
-        return isBrokersProtocol()
-                ? BROKERS_SESSION
-                : Duration.ofMillis(number(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, SESSION.toMillis()));
+        long session = isBrokersProtocol()
+                ? BROKERS_SESSION.toMillis()
+                : number(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, SESSION.toMillis());
+        return Duration.ofMillis(Math.min(session, number(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, POLL_INTERVAL)));
     }
 
     Duration handOverTime() {

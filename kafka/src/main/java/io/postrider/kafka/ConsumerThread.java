@@ -29,21 +29,23 @@ final class ConsumerThread extends Thread {
     private static final Duration WELL_AFTER = Duration.ofSeconds(10);
 
     private final ConsumerSettings settings;
+    private final GroupPlace place;
     private final Arrivals arrivals;
     private final Set<String> topics;
     private volatile Runnable look = () -> {};
     private volatile boolean wanted = true;
     private volatile boolean ending;
-    private volatile long polledAt = System.nanoTime();
     private boolean failing;
     private long failedAt;
     private boolean committing;
+    private boolean sure;
 
     ConsumerThread(String name, ConsumerSettings settings, Map<String, String> streamsByTopic) {
         super("postrider-" + name);
         this.settings = settings;
         this.topics = Set.copyOf(streamsByTopic.keySet());
-        this.arrivals = new Arrivals(new ReceivedEvents(streamsByTopic), this::hasItsPlace, settings.mostUnfinished());
+        this.place = new GroupPlace(settings.sessionTimeout());
+        this.arrivals = new Arrivals(new ReceivedEvents(streamsByTopic), place::isSure, settings.mostUnfinished());
         setDaemon(true);
     }
 
@@ -57,11 +59,6 @@ final class ConsumerThread extends Thread {
 
     void wants(boolean share) {
         wanted = share;
-    }
-
-    /** A process that stood still for longer than its session has lost its partitions, even if it does not know yet. */
-    private boolean hasItsPlace(long nanos) {
-        return nanos - polledAt < settings.sessionTimeout().toNanos();
     }
 
     void end() {
@@ -130,9 +127,8 @@ final class ConsumerThread extends Thread {
 
     private void poll(Consumer<byte[], byte[]> consumer) {
         ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
-        polledAt = System.nanoTime();
         if (failing
-                && polledAt - failedAt >= WELL_AFTER.toNanos()
+                && System.nanoTime() - failedAt >= WELL_AFTER.toNanos()
                 && !consumer.assignment().isEmpty()) {
             failing = false;
         }
@@ -151,8 +147,19 @@ final class ConsumerThread extends Thread {
     }
 
     private void commit(Consumer<byte[], byte[]> consumer) {
+        long now = System.nanoTime();
         Map<TopicPartition, OffsetAndMetadata> offsets = arrivals.committable();
-        if (committing || offsets.isEmpty()) {
+        notice(place.isSure(now));
+        if (committing) {
+            return;
+        }
+        if (place.isToBeAsked(now)) {
+            // A commit is how the coordinator is asked, also if nothing has changed. Of one partition: one that cannot
+            // be
+            // committed, since its topic is gone, makes all others of its request count as failed.
+            offsets = arrivals.standingOfOne();
+        }
+        if (offsets.isEmpty()) {
             return;
         }
         committing = true;
@@ -161,10 +168,23 @@ final class ConsumerThread extends Thread {
             committing = false;
             if (failure == null) {
                 arrivals.committed(done);
+                place.confirm(now);
+                notice(place.isSure(System.nanoTime()));
             } else {
                 log.debug("Offsets were not committed; they are next time", failure);
             }
         });
+    }
+
+    private void notice(boolean sureNow) {
+        if (sureNow && !sure) {
+            look.run();
+        } else if (sure && !sureNow && arrivals.isWaitedFor()) {
+            log.warn(
+                    "The coordinator of the group has not confirmed this consumer's place for most of a session; until it"
+                            + " does, nothing more is started of what was received");
+        }
+        sure = sureNow;
     }
 
     private void abandonAll() {

@@ -7,6 +7,7 @@ import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -53,6 +54,39 @@ class ArrivalsTest {
         arrivals.forget(PARTITION);
         assertThat(arrivals.leave(taken.get(2))).isEmpty();
         assertThat(arrivals.taken()).isZero();
+    }
+
+    @Test
+    void aPartitionStandsAtItsOldestUnfinishedRecordAlsoIfThatIsCommitted() {
+        arrivals.assign(PARTITION);
+        assertThat(arrivals.standingOfOne()).as("before any has come").isEmpty();
+        List<Delivery> taken = taken("a", "b");
+        assertThat(stand()).isEqualTo(0);
+        assertThat(arrivals.committable()).isEmpty();
+        arrivals.finish(taken.subList(0, 1));
+        assertThat(stand()).isEqualTo(1);
+        arrivals.committed(arrivals.standingOfOne());
+        assertThat(arrivals.committable()).isEmpty();
+        assertThat(stand()).isEqualTo(1);
+        assertThat(arrivals.isWaitedFor()).isTrue();
+        arrivals.finish(taken);
+        assertThat(stand()).isEqualTo(2);
+        assertThat(arrivals.isWaitedFor()).isFalse();
+    }
+
+    @Test
+    void eachTimeAnotherPartitionIsAskedFor() {
+        Set<TopicPartition> two = Set.of(new TopicPartition("t", 0), new TopicPartition("gone", 0));
+        arrivals.assign(two);
+        two.forEach(each -> arrivals.add(
+                List.of(new ConsumerRecord<>(each.topic(), each.partition(), 0, new byte[0], new byte[0]))));
+        Set<TopicPartition> asked = new HashSet<>(arrivals.standingOfOne().keySet());
+        asked.addAll(arrivals.standingOfOne().keySet());
+        assertThat(asked).isEqualTo(two);
+    }
+
+    private long stand() {
+        return arrivals.standingOfOne().values().iterator().next().offset();
     }
 
     private List<Delivery> taken(String... keys) {

@@ -52,6 +52,8 @@ class ConsumerSettingsTest {
         given.put("group.protocol", "consumer");
         assertThat(settings().asMap()).doesNotContainKeys("session.timeout.ms", "partition.assignment.strategy");
         assertThat(settings().sessionTimeout()).isEqualTo(Duration.ofSeconds(45));
+        given.put("max.poll.interval.ms", "40000");
+        assertThat(settings().sessionTimeout()).isEqualTo(Duration.ofSeconds(40));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.OutboxException;
+import io.postrider.server.testkit.Scene;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

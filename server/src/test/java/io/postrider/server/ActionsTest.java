@@ -3,6 +3,8 @@ package io.postrider.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postrider.server.testkit.Browser;
+import io.postrider.server.testkit.Scene;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,7 +21,7 @@ class ActionsTest {
 
     @BeforeAll
     static void start() {
-        browser = Browser.at(server);
+        browser = Browser.at(server.url());
     }
 
     @AfterAll

@@ -3,6 +3,8 @@ package io.postrider.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postrider.server.testkit.Browser;
+import io.postrider.server.testkit.Scene;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -29,7 +31,7 @@ class HostileTest {
     @Test
     void nothingThatIsStoredBecomesAnElement() {
         STRINGS.forEach(HostileTest::store);
-        try (Browser browser = Browser.at(server)) {
+        try (Browser browser = Browser.at(server.url())) {
             browser.open("overview", "light");
             long images = browser.all("img, script, svg, iframe").size();
             for (String page : List.of(

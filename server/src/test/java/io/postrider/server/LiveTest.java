@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.postrider.internal.JsonReader;
+import io.postrider.server.testkit.Scene;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

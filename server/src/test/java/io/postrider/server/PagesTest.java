@@ -4,6 +4,8 @@ package io.postrider.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.postrider.server.testkit.Browser;
+import io.postrider.server.testkit.Scene;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +27,7 @@ class PagesTest {
 
     @BeforeAll
     static void start() {
-        browser = Browser.at(server);
+        browser = Browser.at(server.url());
     }
 
     @AfterAll
@@ -155,7 +157,7 @@ class PagesTest {
         Scene own = Scene.empty().filled();
         CountedSource source = new CountedSource(own.dataSource(), new AtomicInteger());
         DashboardServer other = Dashboard.on(source).port(0).start();
-        try (Browser second = Browser.at(other)) {
+        try (Browser second = Browser.at(other.url())) {
             second.open("overview", "light");
             second.awaitText(".condition", "23 dead letters");
             source.down = new SQLException("the database is gone");
@@ -177,7 +179,7 @@ class PagesTest {
                         .port(0)
                         .authenticator(TokenAuthenticator.of(Map.of(token, new User("vera", Role.VIEWER))))
                         .start();
-                Browser second = Browser.at(guarded)) {
+                Browser second = Browser.at(guarded.url())) {
             second.open("dead", "dark");
             second.awaitText("h1", "Sign in");
             second.write("input[name=secret]", "wrong");

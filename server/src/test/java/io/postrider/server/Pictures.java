@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.server;
 
+import io.postrider.server.testkit.Browser;
+import io.postrider.server.testkit.Scene;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +42,7 @@ class Pictures {
                         .port(0)
                         .localRole(Role.ADMIN)
                         .start();
-                Browser browser = Browser.at(server)) {
+                Browser browser = Browser.at(server.url())) {
             AtomicInteger step = new AtomicInteger();
             traffic.execute(() -> {
                 while (!traffic.isShutdown()) {

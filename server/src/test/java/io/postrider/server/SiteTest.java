@@ -4,6 +4,7 @@ package io.postrider.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postrider.server.testkit.Scene;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;

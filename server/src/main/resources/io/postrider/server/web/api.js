@@ -4,7 +4,11 @@
 // Where an application has mounted the dashboard, its own session may say who asks.
 const CREDENTIALS = 'same-origin';
 const MARK = { 'x-postrider': '1' };
+// Says that no page is wanted: an application that asks people to sign in shall not bring them to an answer afterwards.
+const JSON_ALONE = { accept: 'application/json' };
 const SECRET = 'postrider.authorization';
+/** Who asks people to sign in, where it is not the dashboard. */
+export const APPLICATION = 'application';
 
 export class ApiError extends Error {
   constructor(status, title, detail, scheme) {
@@ -22,16 +26,21 @@ export function signIn(authorization) {
 
 function headers(more) {
   const secret = sessionStorage.getItem(SECRET);
-  return { ...MARK, ...(secret ? { authorization: secret } : {}), ...more };
+  return { ...MARK, ...JSON_ALONE, ...(secret ? { authorization: secret } : {}), ...more };
 }
 
 async function request(path, options) {
   let response;
   try {
-    response = await fetch('./api/' + path, { cache: 'no-store', credentials: CREDENTIALS, ...options });
+    response = await fetch('./api/' + path, { cache: 'no-store', credentials: CREDENTIALS, redirect: 'manual', ...options });
   } catch (e) {
     if (e.name === 'AbortError') throw e;
     throw new ApiError(0, 'The server does not answer', 'The dashboard’s server cannot be reached. It is tried again.');
+  }
+  if (response.type === 'opaqueredirect') {
+    // To a page to sign in on: the API itself sends nobody elsewhere.
+    live.set({ signIn: APPLICATION, error: null });
+    throw new ApiError(401, 'Signed out', 'Your session with the application has ended.');
   }
   if (!response.ok) {
     let problem = {};
@@ -103,7 +112,7 @@ export function watchWhileSeen() {
 }
 
 async function watch(signal) {
-  const response = await request('live', { headers: headers(), signal });
+  const response = await request('live', { headers: headers({ accept: 'text/event-stream' }), signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {

@@ -2,7 +2,7 @@
 // The frame: where we are, how one goes elsewhere, who is signed in, and the keys.
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect, signIn, watchWhileSeen } from './api.js';
+import { APPLICATION, connect, signIn, watchWhileSeen } from './api.js';
 import { clean } from './text.js';
 import { html, refresh, Tellings, useLive } from './ui.js';
 import { Overview } from './pages/overview.js';
@@ -117,6 +117,13 @@ function SignIn({ scheme, error }) {
   </form>`;
 }
 
+/** The application asks whoever loads its pages. */
+function SignedOut() {
+  return html`<div class="sign-in"><${Mark} /><h1>Sign in</h1>
+    <p>Your session with the application has ended.</p>
+    <button class="primary" onClick=${() => location.reload()}>Sign in</button></div>`;
+}
+
 function Mark() {
   return html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" />
     <path d="M8 11.5h16v10H8z" /><path d="m8.500 12 7.500 5.500L23.500 12" /></svg>`;
@@ -147,6 +154,7 @@ function App() {
   useKeys(() => input.current?.focus(), () => setHelp(true));
   useEffect(watchWhileSeen, []);
   useEffect(() => setMenu(false), [place]);
+  if (scheme === APPLICATION) return html`<${SignedOut} />`;
   if (scheme) return html`<${SignIn} scheme=${scheme} error=${error} />`;
   const found = PAGES.find((each) => each.path === place.page);
   const Shown = place.page === 'events' && place.id ? EventDetail : found?.page;

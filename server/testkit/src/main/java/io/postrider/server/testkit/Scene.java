@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.server;
+package io.postrider.server.testkit;
 
 import io.postrider.table.Schema;
 import io.postrider.table.SchemaMode;
@@ -12,28 +12,35 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** A database in which something of everything has happened, on a server that all tests of this JVM share. */
-final class Scene {
-    private static final PostgresServer SERVER =
-            PostgresServer.builder().fsync(false).start();
-
+/** A database in which something of everything has happened. */
+public final class Scene {
     private final DataSource dataSource;
 
     private Scene(DataSource dataSource) {
         this.dataSource = dataSource;
     }
 
-    static Scene empty() {
-        Scene scene = new Scene(SERVER.createDatabase().dataSource());
-        Schema.of(scene.dataSource).apply(SchemaMode.MIGRATE);
-        return scene;
+    /** Started by the first who asks for a database of its own. */
+    private static final class Shared {
+        static final PostgresServer SERVER =
+                PostgresServer.builder().fsync(false).start();
     }
 
-    DataSource dataSource() {
+    /** On a server that all tests of this JVM share. */
+    public static Scene empty() {
+        return on(Shared.SERVER.createDatabase().dataSource());
+    }
+
+    public static Scene on(DataSource dataSource) {
+        Schema.of(dataSource).apply(SchemaMode.MIGRATE);
+        return new Scene(dataSource);
+    }
+
+    public DataSource dataSource() {
         return dataSource;
     }
 
-    Scene clear() {
+    public Scene clear() {
         execute("DELETE FROM outbox_event; DELETE FROM outbox_history; DELETE FROM outbox_history_overflow;"
                 + " DELETE FROM outbox_attempt; DELETE FROM outbox_relay; DELETE FROM outbox_shard;"
                 + " DELETE FROM outbox_stream; DELETE FROM outbox_audit; DELETE FROM inbox_message");
@@ -41,7 +48,7 @@ final class Scene {
     }
 
     /** Two relays, three streams, a history, a backlog, dead letters, held keys, consumers and some audit entries. */
-    Scene filled() {
+    public Scene filled() {
         execute("""
                 INSERT INTO outbox_stream (stream, relay_group, paused_at, paused_by, pause_reason) VALUES
                     ('order-events', 'default', NULL, NULL, NULL),
@@ -105,7 +112,7 @@ final class Scene {
     }
 
     /** Returns its event id. */
-    String dead(String stream, String key, String type, String code, String message) {
+    public String dead(String stream, String key, String type, String code, String message) {
         return dead(stream, literal(key), 1, type, code, message).get(0);
     }
 
@@ -142,11 +149,11 @@ final class Scene {
                         literal(message)));
     }
 
-    static String literal(String text) {
+    public static String literal(String text) {
         return "'" + text.replace("'", "''") + "'";
     }
 
-    void execute(String sql) {
+    public void execute(String sql) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
@@ -155,7 +162,7 @@ final class Scene {
         }
     }
 
-    List<String> column(String sql) {
+    public List<String> column(String sql) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.postrider.server;
+package io.postrider.server.testkit;
 
 import static org.awaitility.Awaitility.await;
 
@@ -30,7 +30,7 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 /** A real browser, looking at one dashboard. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration POLL = Duration.ofMillis(30);
 
@@ -45,8 +45,12 @@ final class Browser implements AutoCloseable {
         this.url = url;
     }
 
-    /** Skips the test, and says what to install, where there is no browser. */
-    static Browser at(DashboardServer server) {
+    /**
+     * Skips the test, and says what to install, where there is no browser.
+     *
+     * @param url where the dashboard is, with a slash at the end
+     */
+    public static Browser at(String url) {
         Optional<Path> chromium = program("chromium", "chromium-browser", "google-chrome");
         Optional<Path> chromedriver = program("chromedriver");
         Assumptions.assumeTrue(
@@ -75,7 +79,7 @@ final class Browser implements AutoCloseable {
                     .usingAnyFreePort()
                     .withLogFile(File.createTempFile("chromedriver", ".log", profile.toFile()))
                     .build();
-            Browser browser = new Browser(new ChromeDriver(service, options), profile, server.url());
+            Browser browser = new Browser(new ChromeDriver(service, options), profile, url);
             browser.size(1280, 900);
             return browser;
         } catch (IOException e) {
@@ -91,14 +95,14 @@ final class Browser implements AutoCloseable {
                 .findFirst();
     }
 
-    void size(int width, int height) {
+    public void size(int width, int height) {
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 500));
     }
 
     /** Loads the page anew, so that nothing is left of what another test looked at. */
-    void open(String page, String theme) {
+    public void open(String page, String theme) {
         if (!theme.equals(shown)) {
             driver.get(url + "favicon.svg");
             driver.executeScript("localStorage.setItem('postrider.theme', arguments[0])", theme);
@@ -108,26 +112,36 @@ final class Browser implements AutoCloseable {
         find("h1");
     }
 
-    void go(String page) {
+    /** Whatever is there, a page of the dashboard or not. */
+    public void visit(String address) {
+        driver.get(address);
+    }
+
+    /** As if one had never signed in here. */
+    public void forget() {
+        driver.executeCdpCommand("Network.clearBrowserCookies", Map.of());
+        driver.executeScript("sessionStorage.clear()");
+    }
+
+    public void go(String page) {
         driver.executeScript("location.hash = '#/' + arguments[0]", page);
     }
 
-    @Nullable
-    Object script(String text, Object... values) {
+    public @Nullable Object script(String text, Object... values) {
         return driver.executeScript(text, values);
     }
 
-    List<WebElement> all(String css) {
+    public List<WebElement> all(String css) {
         return driver.findElements(By.cssSelector(css));
     }
 
     /** The first that is there, as soon as it is. */
-    WebElement find(String css) {
+    public WebElement find(String css) {
         until(css, () -> !all(css).isEmpty());
         return all(css).get(0);
     }
 
-    String text(String css) {
+    public String text(String css) {
         for (int attempt = 0; ; attempt++) {
             try {
                 return find(css).getText();
@@ -139,7 +153,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    void awaitText(String css, String text) {
+    public void awaitText(String css, String text) {
         until(text + " in " + css, () -> text(css).contains(text));
     }
 
@@ -160,7 +174,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** The button that says so, within the first of these. */
-    void press(String css, String label) {
+    public void press(String css, String label) {
         until(label, () -> {
             try {
                 List<WebElement> buttons = find(css)
@@ -173,17 +187,17 @@ final class Browser implements AutoCloseable {
         });
     }
 
-    void write(String css, String text) {
+    public void write(String css, String text) {
         WebElement field = find(css);
         field.sendKeys(Keys.chord(Keys.CONTROL, "a"), text);
     }
 
-    void type(String keys) {
+    public void type(String keys) {
         driver.switchTo().activeElement().sendKeys(keys);
     }
 
     /** What the browser complained of since the last call, but for requests that were answered with an error. */
-    List<String> complaints() {
+    public List<String> complaints() {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(each -> each.getLevel().intValue() >= Level.WARNING.intValue())
                 .map(Object::toString)
@@ -191,8 +205,15 @@ final class Browser implements AutoCloseable {
                 .toList();
     }
 
+    /** How each request that the page has sent was answered, such as {@code 200 http://localhost/app.js}. */
+    public List<String> answers() {
+        String text = String.valueOf(script("return performance.getEntriesByType('resource')"
+                + ".map((each) => each.responseStatus + ' ' + each.name).join('\\n')"));
+        return text.lines().toList();
+    }
+
     /** The whole page. */
-    void picture(Path file) {
+    public void picture(Path file) {
         int width = Integer.parseInt(String.valueOf(script("return innerWidth")));
         int height = Integer.parseInt(String.valueOf(script("return document.documentElement.scrollHeight")));
         size(width, height);
