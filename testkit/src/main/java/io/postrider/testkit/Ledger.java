@@ -33,6 +33,7 @@ import javax.sql.DataSource;
  * commits. The table is the truth: also about a commit whose answer was lost. Thread-safe.
  */
 public final class Ledger {
+    private static final String SERIALIZATION_FAILURE = "40001";
     private static final List<String> TABLES = List.of("""
             CREATE TABLE ledger_key (
                 name VARCHAR(64) PRIMARY KEY,
@@ -134,10 +135,24 @@ public final class Ledger {
                         "INSERT INTO ledger_key (name, seq) VALUES (?, 0) ON CONFLICT DO NOTHING")) {
             for (String name : names) {
                 insert.setString(1, name);
-                insert.executeUpdate();
+                add(insert);
             }
         } catch (SQLException e) {
             throw new IllegalStateException("The keys of the ledger could not be written: " + e.getMessage(), e);
+        }
+    }
+
+    /** Once more where another process adds the same key: a repeatable read does not see what that has committed. */
+    private static void add(PreparedStatement insert) throws SQLException {
+        while (true) {
+            try {
+                insert.executeUpdate();
+                return;
+            } catch (SQLException e) {
+                if (!SERIALIZATION_FAILURE.equals(e.getSQLState())) {
+                    throw e;
+                }
+            }
         }
     }
 

@@ -153,11 +153,23 @@ class LedgerTest {
 
     @Test
     void severalMayAddTheSameKeysAtOnce() throws Exception {
+        addBesideAnother(ledger);
+    }
+
+    @Test
+    void severalMayAddTheSameKeysAtOnceAlsoInRepeatableReads() throws Exception {
+        PGSimpleDataSource repeatable = new PGSimpleDataSource();
+        repeatable.setUrl(database.url());
+        repeatable.setOptions("-c default_transaction_isolation=repeatable\\ read");
+        addBesideAnother(Ledger.open(repeatable));
+    }
+
+    private void addBesideAnother(Ledger one) throws Exception {
         try (Connection another = source.getConnection();
                 Statement statement = another.createStatement()) {
             another.setAutoCommit(false);
             statement.executeUpdate("INSERT INTO ledger_key (name, seq) VALUES ('key', 0)");
-            CompletableFuture<Void> adding = CompletableFuture.runAsync(() -> ledger.addKeys(List.of("key")));
+            CompletableFuture<Void> adding = CompletableFuture.runAsync(() -> one.addKeys(List.of("key")));
             Awaitility.await().atMost(LONG).until(this::oneWaitsForALock);
             another.commit();
 
