@@ -38,6 +38,8 @@ class CanariesTest {
                 .args(database.url())
                 .jvmOptions("-Dorg.slf4j.simpleLogger.log.io.postrider=trace")
                 .start()) {
+            child.awaitLine(line -> line.contains("cannot reach its database"), Duration.ofSeconds(60));
+            child.send("go on");
             child.awaitLine("end"::equals, Duration.ofSeconds(60));
             assertThat(child.lines())
                     .as("all kinds of lines are there")

@@ -34,20 +34,24 @@ class PausedRelayTest {
             RelayChild sleeper = rig.start(
                             rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(6)))
                     .awaitStarted();
-            LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
-            String suspended = sleeper.awaitLine("refusing ");
-            // Not before Kafka has answered it once: what waits for its topic would be an outage when it wakes up.
+            // Not before Kafka has answered it once: what waits for its topic would be an outage when it wakes up. With
+            // other keys, since the clock of the suspended one runs from its first event on.
+            rig.start(rig.writers().rate(150).keys(3).events(20));
             Rig.await(
                     "the sleeper delivers",
                     () -> rig.firstSettled("sleeper", Instant.EPOCH).isPresent());
+            LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
+            String suspended = sleeper.awaitLine("refusing ");
             sleeper.pause();
             rig.fault("SIGSTOP of the owner for three leases");
             Instant paused = Instant.now();
 
             // The heir does not answer for that event, so that only the epoch stands between the sleeper and the row.
+            // Its
+            // own lease is long: the sleeper must not take the place of a heir that stands still for a moment.
             CompletableFuture<Void> answer = new CompletableFuture<>();
             Relay heir = rig.closing(RelayProcess.relay(
-                    rig.quickRelay("heir").window(WINDOW), Trap.counting(), new RelayListener() {}, holding(answer)));
+                    rig.relay("heir").window(WINDOW), Trap.counting(), new RelayListener() {}, holding(answer)));
             heir.start();
             Rig.await("the heir delivers", () -> heir.publishedCount() > 100);
             rig.figure(
