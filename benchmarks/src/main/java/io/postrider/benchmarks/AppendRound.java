@@ -73,7 +73,8 @@ final class AppendRound implements Variant {
         try (Connection connection = rig.dataSource().getConnection();
                 PreparedStatement business = connection.prepareStatement(Business.INSERT)) {
             connection.setAutoCommit(false);
-            while (System.nanoTime() - end < 0) {
+            // One at least: without any there is nothing to compare with.
+            do {
                 int number = count * threads + thread;
                 Business.bind(business, number);
                 business.executeUpdate();
@@ -81,7 +82,7 @@ final class AppendRound implements Variant {
                 connection.commit();
                 extra.committed(connection);
                 count++;
-            }
+            } while (System.nanoTime() - end < 0);
         }
         return count;
     }

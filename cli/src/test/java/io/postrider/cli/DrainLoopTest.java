@@ -53,7 +53,7 @@ class DrainLoopTest {
                     alone.addAll(twiceAtOnce(shell, kafka, schedule));
                 }
                 writers.stop();
-                alone.add(drain(shell, kafka));
+                alone.add(drain(shell, kafka, PATIENCE.toSeconds()));
 
                 tap.awaitDistinct(Math.toIntExact(ledger.committed()), PATIENCE);
                 ledger.check(log).assertSound(0);
@@ -71,16 +71,17 @@ class DrainLoopTest {
     private static List<Result> twiceAtOnce(Shell shell, KafkaServer kafka, ExecutorService schedule) {
         List<Result> results = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            CompletableFuture<Result> one = CompletableFuture.supplyAsync(() -> drain(shell, kafka), schedule);
-            CompletableFuture<Result> other = CompletableFuture.supplyAsync(() -> drain(shell, kafka), schedule);
+            CompletableFuture<Result> one = CompletableFuture.supplyAsync(() -> drain(shell, kafka, 1), schedule);
+            CompletableFuture<Result> other = CompletableFuture.supplyAsync(() -> drain(shell, kafka, 1), schedule);
             results.add(one.join());
             results.add(other.join());
         }
         return results;
     }
 
-    private static Result drain(Shell shell, KafkaServer kafka) {
-        return shell.type("drain", "--bootstrap-servers", kafka.bootstrapServers(), "--deadline", "1");
+    private static Result drain(Shell shell, KafkaServer kafka, long deadlineSeconds) {
+        return shell.type(
+                "drain", "--bootstrap-servers", kafka.bootstrapServers(), "--deadline", Long.toString(deadlineSeconds));
     }
 
     private static Relay relay(Shell shell, KafkaServer kafka) {

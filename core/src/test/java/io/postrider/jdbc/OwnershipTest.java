@@ -157,7 +157,7 @@ class OwnershipTest {
             long withdrawals = 0;
             ownership.add(epochs(all, epoch));
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-            while (System.nanoTime() - deadline < 0) {
+            while (System.nanoTime() - deadline < 0 || withdrawals == 0 || sends.get() == 0) {
                 ownership.leave(all);
                 Set<Integer> withdrawn = ownership.withdrawIdle().keySet();
                 for (int shard : withdrawn) {

@@ -33,12 +33,18 @@ public final class RelayProcess {
     private RelayProcess() {}
 
     /** Takes the arguments of a {@link RelaySetup}. */
+    @SuppressWarnings("CatchAndPrintStackTrace") // whoever started the process reads it there
     public static void main(String[] args) {
-        // Threads that have been started would keep it alive.
-        Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> {
-            failure.printStackTrace();
+        try {
+            start(args);
+        } catch (RuntimeException | Error e) {
+            e.printStackTrace();
+            // What has been started would keep it alive, and somebody waiting.
             Runtime.getRuntime().halt(1);
-        });
+        }
+    }
+
+    private static void start(String[] args) {
         RelaySetup setup = RelaySetup.parse(args);
         Trap trap = setup.halt().map(Trap::halting).orElseGet(Trap::counting);
         Counts counts = new Counts();

@@ -346,10 +346,10 @@ public final class Rig implements AutoCloseable {
         }
     }
 
-    /** Sleeps. */
+    /** Sleeps; not at all where the time has passed already. */
     public static void pause(Duration duration) {
         try {
-            Thread.sleep(duration.toMillis());
+            Thread.sleep(Math.max(0, duration.toMillis()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted", e);

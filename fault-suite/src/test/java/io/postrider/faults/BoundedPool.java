@@ -37,8 +37,9 @@ final class BoundedPool implements AutoCloseable {
     /** Takes every connection that is left. */
     List<Connection> takeAll() throws SQLException {
         List<Connection> taken = new ArrayList<>();
-        while (free.availablePermits() > 0) {
-            taken.add(borrow());
+        // Others may take one between a look and a try.
+        while (free.tryAcquire()) {
+            taken.add(lend());
         }
         return taken;
     }
@@ -52,6 +53,10 @@ final class BoundedPool implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new SQLException("Interrupted", e);
         }
+        return lend();
+    }
+
+    private Connection lend() throws SQLException {
         Connection connection = source.getConnection();
         synchronized (open) {
             open.add(connection);

@@ -45,6 +45,8 @@ class BrokerFaultsTest {
             rig.fault("answers swallowed until a producer was given up");
             rig.figure("resumed in", rig.awaitSettled(Instant.now()));
             writers.stop();
+            // Not before: until then there may be further doubts.
+            Rig.await("all is settled", () -> rig.number("SELECT count(*) FROM outbox_event") == 0);
             rig.assertSound(WINDOW * Math.max(1, doubts(relay)));
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
         }

@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -38,7 +37,9 @@ class CanariesTest {
                 .args(database.url())
                 .jvmOptions("-Dorg.slf4j.simpleLogger.log.io.postrider=trace")
                 .start()) {
-            child.awaitLine("end"::equals, Duration.ofSeconds(60));
+            child.awaitLine(line -> line.contains("cannot reach its database"), Rig.PATIENCE);
+            child.send("go on");
+            child.awaitLine("end"::equals, Rig.PATIENCE);
             assertThat(child.lines())
                     .as("all kinds of lines are there")
                     .anyMatch(line -> line.contains("DEBUG io.postrider"))

@@ -85,7 +85,7 @@ class CrowdedDatabaseTest {
             long before = relay.publishedCount();
             long epochs = rig.number("SELECT sum(epoch) FROM outbox_shard");
             Rig.pause(Duration.ofSeconds(6));
-            assertThat(relay.publishedCount()).isGreaterThan(before + 300);
+            Rig.await("the relay goes on", () -> relay.publishedCount() > before + 300);
             assertThat(rig.number("SELECT sum(epoch) FROM outbox_shard")).isEqualTo(epochs);
             for (Connection connection : taken) {
                 connection.close();

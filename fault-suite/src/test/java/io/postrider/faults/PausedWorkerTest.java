@@ -24,6 +24,9 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A relay sleeps through its lease and wakes up")
 class PausedWorkerTest {
     private static final int WINDOW = 200;
+    /** And half a one. */
+    private static final Duration THREE_LEASES = Duration.ofSeconds(Rig.LONG ? 35 : 7);
+
     private static final String SUSPENDED = "key-0007";
 
     @Test
@@ -31,20 +34,24 @@ class PausedWorkerTest {
         try (Rig rig = Rig.on(SharedServers.get(), "T09 paused worker")) {
             auditUpdates(rig);
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
-            RelayChild sleeper = rig.start(worker(rig, "sleeper").refuse(SUSPENDED, Duration.ofSeconds(6)))
+            RelayChild sleeper = rig.start(
+                            worker(rig.quickRelay("sleeper"), rig).refuse(SUSPENDED, Duration.ofSeconds(6)))
                     .awaitStarted();
-            LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
-            String suspended = sleeper.awaitLine("refusing ");
+            // With other keys at first, since the clock of the suspended one runs from its first event on.
+            rig.start(rig.writers().rate(150).keys(3).events(20));
             Rig.await(
                     "the sleeper delivers",
                     () -> rig.firstSettled("sleeper", Instant.EPOCH).isPresent());
+            LedgerWriters writers = rig.start(rig.writers().rate(150).keys(30));
+            String suspended = sleeper.awaitLine("refusing ");
             sleeper.pause();
             rig.fault("SIGSTOP of a worker for three leases");
             Instant paused = Instant.now();
-            // The heir has that event under way, so that only the token stands between the sleeper and the row.
+            // The heir has that event under way, so that only the token stands between the sleeper and the row. Its own
+            // lease is long: the sleeper must not take from a heir that stands still for a moment.
             CompletableFuture<Void> answer = new CompletableFuture<>();
-            Relay heir = rig.closing(
-                    RelayProcess.relay(worker(rig, "heir"), Trap.counting(), new RelayListener() {}, holding(answer)));
+            Relay heir = rig.closing(RelayProcess.relay(
+                    worker(rig.relay("heir"), rig), Trap.counting(), new RelayListener() {}, holding(answer)));
             heir.start();
             Rig.await(
                     "the heir has it",
@@ -53,7 +60,7 @@ class PausedWorkerTest {
                                     + "'")
                             == 1);
             rig.figure("taken over in", Duration.between(paused, Instant.now()));
-            Rig.pause(Duration.ofSeconds(7).minus(Duration.between(paused, Instant.now())));
+            Rig.pause(THREE_LEASES.minus(Duration.between(paused, Instant.now())));
             Instant resumed = Instant.now();
             sleeper.resume();
             Rig.await(
@@ -108,7 +115,7 @@ class PausedWorkerTest {
         };
     }
 
-    private static RelaySetup worker(Rig rig, String name) {
-        return rig.quickRelay(name).window(WINDOW).competing(rig.stream());
+    private static RelaySetup worker(RelaySetup setup, Rig rig) {
+        return setup.window(WINDOW).competing(rig.stream());
     }
 }

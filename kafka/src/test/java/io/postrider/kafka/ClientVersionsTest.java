@@ -136,7 +136,9 @@ class ClientVersionsTest {
                     .build();
             try (Relay relay = Relay.from(feed).to(handlers).build()) {
                 relay.start();
-                Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> relay.publishedCount() >= 2);
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(60))
+                        .until(() -> relay.publishedCount() >= 2 && seen.size() >= 3);
             }
             assertThat(seen).containsExactlyInAnyOrder("order-1", "order-2", "k");
         }

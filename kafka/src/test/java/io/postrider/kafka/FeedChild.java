@@ -7,14 +7,17 @@ import io.postrider.jdbc.JdbcInbox;
 import io.postrider.relay.Relay;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A consumer in a process of its own, which notes each call of its handler, and its effect in the inbox's transaction. */
 final class FeedChild {
-    static final String READY = "ready";
+    /** Printed when the effect of such an event is there, and its handler does not end any more. */
+    static final String HOLDS = "holds ";
 
     private FeedChild() {}
 
@@ -31,6 +34,7 @@ final class FeedChild {
                         insert(connection, "call", event);
                     }
                     inbox.transact("feed", event.id(), tx -> insert(tx.connection(), "effect", event));
+                    hold(database, event);
                 })
                 .build();
         KafkaFeed feed = KafkaFeed.builder(Map.of(
@@ -46,7 +50,26 @@ final class FeedChild {
                 .deadLetterTopic(args[1] + ".dead")
                 .build();
         Relay.from(feed).to(handlers).build().start();
-        System.out.println(READY);
+    }
+
+    /** Once for each event with the header {@code hold}. */
+    private static void hold(PGSimpleDataSource database, OutboxEvent event) throws SQLException, InterruptedException {
+        if (event.headers().containsKey("hold") && calls(database, event) == 1) {
+            System.out.println(HOLDS + event.headers().get("hold"));
+            new CountDownLatch(1).await();
+        }
+    }
+
+    private static int calls(PGSimpleDataSource database, OutboxEvent event) throws SQLException {
+        try (Connection connection = database.getConnection();
+                PreparedStatement statement =
+                        connection.prepareStatement("SELECT count(*) FROM call WHERE event_id = ?")) {
+            statement.setObject(1, event.id());
+            try (ResultSet rows = statement.executeQuery()) {
+                rows.next();
+                return rows.getInt(1);
+            }
+        }
     }
 
     private static void insert(Connection connection, String table, OutboxEvent event) throws SQLException {

@@ -15,6 +15,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,6 +28,9 @@ class KafkaFeedCrashTest {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int EVENTS = 1_200;
     private static final int KEYS = 24;
+    /** Two of one key: whoever handles one of them for the first time is killed then. */
+    private static final List<Integer> HOLDING = List.of(EVENTS / 5 / KEYS * KEYS, EVENTS / 2 / KEYS * KEYS);
+
     private static final KafkaServer kafka = SharedBroker.KAFKA;
     private static PostgresServer postgres;
 
@@ -48,26 +54,26 @@ class KafkaFeedCrashTest {
         kafka.createTopic(topic + ".dead", 1);
         try (KafkaPublisher publisher = KafkaPublisher.create(Topics.settings(kafka))) {
             for (int i = 0; i < EVENTS; i++) {
-                Topics.await(publisher.publish(OutboxEvent.of(topic, "T")
-                        .key("k" + i % KEYS)
-                        .text("" + i / KEYS)
-                        .build()));
+                OutboxEvent.Builder event =
+                        OutboxEvent.of(topic, "T").key("k" + i % KEYS).text("" + i / KEYS);
+                if (HOLDING.contains(i)) {
+                    event.header("hold", "" + i);
+                }
+                Topics.await(publisher.publish(event.build()));
             }
         }
-        ChildJvm first = child(topic);
-        ChildJvm second = child(topic);
+        List<ChildJvm> children = new ArrayList<>(List.of(child(topic), child(topic)));
         try {
-            awaitEffects(EVENTS / 6);
-            first.kill();
-            awaitEffects(EVENTS / 3);
-            first.close();
-            first = child(topic);
-            awaitEffects(EVENTS / 2);
-            second.kill();
+            for (int holding : HOLDING) {
+                ChildJvm victim = awaitHolder(children, holding);
+                victim.kill();
+                children.remove(victim);
+                awaitEffects(number("SELECT count(*) FROM effect") + 1);
+                children.add(child(topic));
+            }
             awaitEffects(EVENTS);
         } finally {
-            first.close();
-            second.close();
+            children.forEach(ChildJvm::close);
         }
         assertThat(number("SELECT count(*) FROM effect")).isEqualTo(EVENTS);
         assertThat(number("SELECT count(DISTINCT event_id) FROM effect")).isEqualTo(EVENTS);
@@ -81,7 +87,21 @@ class KafkaFeedCrashTest {
         assertThat(Topics.read(kafka, topic + ".dead")).isEmpty();
     }
 
-    private static void awaitEffects(int wanted) {
+    /** The one that has handled this event and has not come back from its handler. */
+    private static ChildJvm awaitHolder(List<ChildJvm> children, int holding) {
+        return await().atMost(PATIENCE)
+                .until(
+                        () -> children.stream()
+                                .peek(child -> assertThat(child.isAlive())
+                                        .as(() -> String.join("\n", child.lines()))
+                                        .isTrue())
+                                .filter(child -> child.lines().contains(FeedChild.HOLDS + holding))
+                                .findFirst(),
+                        Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private static void awaitEffects(long wanted) {
         await().atMost(PATIENCE).until(() -> number("SELECT count(*) FROM effect") >= wanted);
     }
 

@@ -331,7 +331,8 @@ class KafkaPublisherTest {
                 .sendTimeout(Duration.ofSeconds(4))
                 .build()) {
             for (int i = 0; i < 3; i++) {
-                PublishException failure = failure(publisher.publish(event("guarded", i)));
+                int number = i;
+                PublishException failure = Topics.failureOnceHeardOf(() -> publisher.publish(event("guarded", number)));
 
                 assertThat(failure).isInstanceOf(DestinationDownException.class);
                 assertThat(failure).hasMessageNotContaining("canary").hasNoCause();

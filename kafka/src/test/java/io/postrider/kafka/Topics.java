@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -59,6 +60,15 @@ final class Topics {
         } catch (InterruptedException | TimeoutException e) {
             throw new AssertionError("no answer", e);
         }
+    }
+
+    /** The failure of a send when a broker has been heard of: until then it says only that none was in time. */
+    static PublishException failureOnceHeardOf(Supplier<CompletionStage<?>> send) {
+        PublishException failure = failure(send.get());
+        for (int i = 0; i < 20 && failure.code().equals("NO_METADATA"); i++) {
+            failure = failure(send.get());
+        }
+        return failure;
     }
 
     /** All that a topic holds now. */

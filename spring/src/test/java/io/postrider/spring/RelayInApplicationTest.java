@@ -71,11 +71,14 @@ class RelayInApplicationTest {
             append(app, "plain-events", "One", "Two");
             tap.awaitDistinct(2, SOON);
             await().untilAsserted(() -> assertThat(app.stored()).isEmpty());
-            assertThat(app.bean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
+            // Others may have one for a moment; it keeps those that it has.
+            await().untilAsserted(() -> assertThat(app.bean(HikariDataSource.class)
+                            .getHikariPoolMXBean()
+                            .getActiveConnections())
                     .as("the relay has connections of its own")
-                    .isZero();
+                    .isZero());
             assertThat(log.size()).isEqualTo(2);
-            assertThat(sentAtTheirCommit(app)).isEqualTo(2);
+            await().untilAsserted(() -> assertThat(sentAtTheirCommit(app)).isEqualTo(2));
         }
     }
 
@@ -110,7 +113,7 @@ class RelayInApplicationTest {
                 tap.awaitDistinct(3, SOON);
                 await().untilAsserted(() -> assertThat(app.stored()).isEmpty());
                 assertThat(log.size()).isEqualTo(3);
-                assertThat(sentAtTheirCommit(app)).isEqualTo(wanted ? 3 : 0);
+                await().untilAsserted(() -> assertThat(sentAtTheirCommit(app)).isEqualTo(wanted ? 3 : 0));
             }
         }
     }
@@ -150,8 +153,10 @@ class RelayInApplicationTest {
                                     + " 'other.events'"))
                     .containsEntry("on_dead", "SKIP")
                     .containsEntry("history", "OFF");
-            assertThat(app.bean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
-                    .isGreaterThanOrEqualTo(3);
+            await().untilAsserted(() -> assertThat(app.bean(HikariDataSource.class)
+                            .getHikariPoolMXBean()
+                            .getActiveConnections())
+                    .isGreaterThanOrEqualTo(3));
         }
     }
 

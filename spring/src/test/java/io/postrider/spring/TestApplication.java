@@ -2,9 +2,11 @@
 package io.postrider.spring;
 
 import io.postrider.testkit.PostgresServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -17,6 +19,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class TestApplication implements AutoCloseable {
     private static final PostgresServer SERVER =
             PostgresServer.builder().fsync(false).start();
+
+    static {
+        // Where nothing else is said: a busy machine may stand still for longer than the ten seconds of the library.
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+    }
 
     /** Both names of what is left out: that of Spring Boot 3 and that of Spring Boot 4. */
     static final String WITHOUT_JPA = "spring.autoconfigure.exclude="

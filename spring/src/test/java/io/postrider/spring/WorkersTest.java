@@ -112,21 +112,24 @@ class WorkersTest {
             assertThat(app.jdbc().queryForList("SELECT last_error_code FROM outbox_event ORDER BY 1", String.class))
                     .containsExactly("NO_ACCOUNT", "UNREADABLE");
             MeterRegistry meters = app.bean(MeterRegistry.class);
-            assertThat(meters.get("outbox.handler.duration")
-                            .tags("stream", "orders", "eventType", "Placed")
-                            .timer()
-                            .count())
-                    .isEqualTo(4);
-            assertThat(meters.get("outbox.processed")
-                            .tags("stream", "orders", "result", "done")
-                            .counter()
-                            .count())
-                    .isEqualTo(2);
-            assertThat(meters.get("outbox.processed")
-                            .tags("stream", "mails", "result", "done")
-                            .counter()
-                            .count())
-                    .isEqualTo(2);
+            // What is counted is counted after it is settled.
+            await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
+                assertThat(meters.get("outbox.handler.duration")
+                                .tags("stream", "orders", "eventType", "Placed")
+                                .timer()
+                                .count())
+                        .isEqualTo(4);
+                assertThat(meters.get("outbox.processed")
+                                .tags("stream", "orders", "result", "done")
+                                .counter()
+                                .count())
+                        .isEqualTo(2);
+                assertThat(meters.get("outbox.processed")
+                                .tags("stream", "mails", "result", "done")
+                                .counter()
+                                .count())
+                        .isEqualTo(2);
+            });
         }
     }
 

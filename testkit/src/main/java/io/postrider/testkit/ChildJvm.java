@@ -79,7 +79,8 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Waits for a line, which may have been printed already, and returns the first that matches.
      *
-     * @throws IllegalStateException with the last lines, if none came in time or before the child ended
+     * @throws IllegalStateException with the last lines, if none came in time, or at once with the exit code too if the
+     *     child has ended
      */
     public String awaitLine(Predicate<String> wanted, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
@@ -93,7 +94,7 @@ public final class ChildJvm implements AutoCloseable {
                 long left = deadline - System.nanoTime();
                 if (ended || left <= 0) {
                     throw new IllegalStateException(name + " (process " + pid() + ") did not print the awaited line "
-                            + (ended ? "before it ended" : "within " + timeout) + ". " + tail());
+                            + (ended ? "before it ended " + exit() : "within " + timeout) + ". " + tail());
                 }
                 waitForLine(left);
             }
@@ -206,6 +207,12 @@ public final class ChildJvm implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while waiting for a line of " + name, e);
         }
+    }
+
+    /** How it ended: its output ends a moment before it does. */
+    private String exit() {
+        OptionalInt code = awaitExit(Duration.ofSeconds(5));
+        return code.isPresent() ? "with exit code " + code.getAsInt() : "its output";
     }
 
     private String tail() {

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * which several processes append and which still has every recorded delivery after a process was killed. Thread-safe.
  */
 public final class DeliveryLog implements AutoCloseable {
+    /** Without it a line is what a process was writing when it was killed. */
+    private static final String END = "\t.";
+
     private final List<Entry> entries = new ArrayList<>();
     private final Set<UUID> distinct = new HashSet<>();
     private final @Nullable Path path;
@@ -69,11 +72,11 @@ public final class DeliveryLog implements AutoCloseable {
                             Long.toHexString(headersHash),
                             at.toString(),
                             key)
-                    + "\n";
+                    + END;
         }
 
         private static Entry parse(String line) {
-            String[] field = line.split("\t", 6);
+            String[] field = line.substring(0, line.length() - END.length()).split("\t", 6);
             return new Entry(
                     UUID.fromString(field[0]),
                     field[5],
@@ -108,8 +111,9 @@ public final class DeliveryLog implements AutoCloseable {
             return;
         }
         try {
-            // One write to a file opened for appending is never torn apart by another process's.
-            ByteBuffer line = ByteBuffer.wrap(entry.line().getBytes(StandardCharsets.UTF_8));
+            // One write to a file opened for appending is never torn apart by another process's. One that a kill cuts
+            // off in the middle ends where the next begins.
+            ByteBuffer line = ByteBuffer.wrap(("\n" + entry.line() + "\n").getBytes(StandardCharsets.UTF_8));
             while (line.hasRemaining()) {
                 file.write(line);
             }
@@ -174,7 +178,10 @@ public final class DeliveryLog implements AutoCloseable {
             for (int i = 0; i < fresh.length; i++) {
                 // What follows the last line feed is a line that is just being written.
                 if (fresh[i] == '\n') {
-                    add(Entry.parse(new String(fresh, start, i - start, StandardCharsets.UTF_8)));
+                    String line = new String(fresh, start, i - start, StandardCharsets.UTF_8);
+                    if (line.endsWith(END)) {
+                        add(Entry.parse(line));
+                    }
                     start = i + 1;
                 }
             }

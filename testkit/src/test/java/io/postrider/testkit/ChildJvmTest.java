@@ -76,7 +76,7 @@ class ChildJvmTest {
             child.send("exit");
 
             assertThatThrownBy(() -> child.awaitLine("never"::equals, LONG))
-                    .hasMessageContaining("before it ended")
+                    .hasMessageContaining("before it ended with exit code 3")
                     .hasMessageContaining("bye");
         }
     }

@@ -68,6 +68,20 @@ class DeliveryLogTest {
     }
 
     @Test
+    void aLineThatAKillCutOffIsNoDeliveryAndSpoilsNoOther(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("deliveries");
+        try (DeliveryLog log = DeliveryLog.inFile(file)) {
+            log.record(OutboxEvent.of("s", "T").text("one").build());
+            String line = Files.readString(file);
+            for (int cut = 1; cut < line.length() - 1; cut++) {
+                Files.writeString(file, line.substring(0, cut), StandardOpenOption.APPEND);
+                log.record(OutboxEvent.of("s", "T").text("two").build());
+                assertThat(log.size()).as("cut off after %s", cut).isEqualTo(cut + 1);
+            }
+        }
+    }
+
+    @Test
     void itsPublisherRecordsAndTakesEverything() {
         DeliveryLog log = DeliveryLog.inMemory();
         OutboxEvent tombstone = OutboxEvent.of("s", "T").tombstone().build();

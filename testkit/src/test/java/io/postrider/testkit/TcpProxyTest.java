@@ -19,6 +19,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,25 +62,21 @@ class TcpProxyTest {
     @Test
     void itDelaysWithoutLimitingHowMuchIsOnItsWay() throws IOException {
         proxy.delay(Duration.ofMillis(200));
-        try (Socket client = connect()) {
-            long start = System.nanoTime();
+        assertTakes(400, 2_000, client -> {
             for (int i = 0; i < 20; i++) {
                 client.getOutputStream().write("0123456789".repeat(2_000).getBytes(StandardCharsets.UTF_8));
             }
             assertThat(client.getInputStream().readNBytes(400_000)).hasSize(400_000);
-            assertThat(elapsed(start)).isBetween(400L, 2_000L);
-        }
+        });
     }
 
     @Test
     void itThrottles() throws IOException {
         proxy.throttle(100_000);
-        try (Socket client = connect()) {
-            long start = System.nanoTime();
+        assertTakes(450, 3_000, client -> {
             client.getOutputStream().write(new byte[50_000]);
             assertThat(client.getInputStream().readNBytes(50_000)).hasSize(50_000);
-            assertThat(elapsed(start)).isBetween(450L, 3_000L);
-        }
+        });
     }
 
     @Test
@@ -139,7 +136,10 @@ class TcpProxyTest {
             proxy.swallowReplies();
 
             assertNoAnswer(client, "b");
+            Awaitility.await().until(() -> echo.answered() == 3);
             assertThat(echo.seen()).isEqualTo("aib");
+            // What was answered before this command has been swallowed before the next.
+            proxy.forwardTo("127.0.0.1", echo.port());
             proxy.pass();
             assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
             assertThat(ask(idle, "j")).isEqualTo("j");
@@ -208,8 +208,23 @@ class TcpProxyTest {
         client.setSoTimeout(20_000);
     }
 
-    private static long elapsed(long start) {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+    private interface Exchange {
+        void with(Socket client) throws IOException;
+    }
+
+    /** Noise only adds to the time, so the shortest of some tries counts. */
+    private void assertTakes(long leastMillis, long mostMillis, Exchange exchange) throws IOException {
+        long shortest = Long.MAX_VALUE;
+        for (int i = 0; i < 5 && shortest > mostMillis; i++) {
+            try (Socket client = connect()) {
+                long start = System.nanoTime();
+                exchange.with(client);
+                long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+                assertThat(took).isGreaterThanOrEqualTo(leastMillis);
+                shortest = Math.min(shortest, took);
+            }
+        }
+        assertThat(shortest).isLessThanOrEqualTo(mostMillis);
     }
 
     /** Answers every byte with itself. */
@@ -217,6 +232,7 @@ class TcpProxyTest {
         private final ServerSocket listener = new ServerSocket(0, 50, LoopbackPort.address());
         private final List<Socket> sockets = new CopyOnWriteArrayList<>();
         private final Queue<String> seen = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger answered = new AtomicInteger();
 
         EchoServer() throws IOException {
             daemon(this::accept);
@@ -228,6 +244,10 @@ class TcpProxyTest {
 
         String seen() {
             return String.join("", seen);
+        }
+
+        int answered() {
+            return answered.get();
         }
 
         int open() {
@@ -260,6 +280,7 @@ class TcpProxyTest {
                 for (int n = input.read(buffer); n > 0; n = input.read(buffer)) {
                     seen.add(new String(buffer, 0, Math.min(n, 10), StandardCharsets.UTF_8));
                     socket.getOutputStream().write(buffer, 0, n);
+                    answered.incrementAndGet();
                 }
             } catch (IOException reset) {
                 // As a test wants it.

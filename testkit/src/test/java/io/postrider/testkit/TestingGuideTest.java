@@ -138,8 +138,8 @@ class TestingGuideTest {
         try (TcpProxy proxy = TcpProxy.to("127.0.0.1", postgres.port())) {
             PGSimpleDataSource source = postgres.dataSource();
             source.setPortNumbers(new int[] {proxy.port()});
-            source.setSocketTimeout(1);
             try (Connection connection = source.getConnection()) {
+                connection.setNetworkTimeout(Runnable::run, 1_000);
                 proxy.blackHole();
                 assertThatThrownBy(() -> connection.createStatement().execute("SELECT 1"))
                         .isInstanceOf(SQLException.class);

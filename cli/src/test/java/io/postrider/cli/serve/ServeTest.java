@@ -162,8 +162,11 @@ class ServeTest {
             assertThat(refused.headers().firstValue("www-authenticate")).contains("Basic realm=\"Postrider\"");
             String[] token = {"Authorization", "Bearer a-token-0123456789"};
             assertThat(server.get("two/api/overview", token).statusCode()).isEqualTo(200);
-            assertThat(server.get("metrics", token).body())
-                    .contains("published_total{database=\"one\"", "published_total{database=\"two\"");
+            // What has arrived is counted when it is settled.
+            Awaitility.await()
+                    .atMost(LONG)
+                    .untilAsserted(() -> assertThat(server.get("metrics", token).body())
+                            .contains("published_total{database=\"one\"", "published_total{database=\"two\""));
             assertThat(server.get("one/api/me", "Authorization", "Basic a2ltOmEtcGFzc3dvcmQtMDEyMw==")
                             .body())
                     .contains("kim", "ADMIN");

@@ -70,11 +70,20 @@ final class ServerProcess implements AutoCloseable {
     }
 
     void awaitReady() {
-        Awaitility.await()
-                .atMost(LONG)
-                .untilAsserted(() -> assertThat(get("health/ready").statusCode())
-                        .as(() -> String.join("\n", lines()))
-                        .isEqualTo(200));
+        Awaitility.await().atMost(LONG).untilAsserted(() -> {
+            assertAlive();
+            assertThat(get("health/ready").statusCode())
+                    .as(() -> String.join("\n", lines()))
+                    .isEqualTo(200);
+        });
+    }
+
+    /** Nobody need wait for one that has ended. */
+    private void assertAlive() {
+        if (!child.isAlive()) {
+            throw new IllegalStateException("The server has ended with exit code "
+                    + child.awaitExit(LONG).orElse(-1) + ": " + String.join("\n", lines()));
+        }
     }
 
     /** Asks it to end, and returns the exit code. */

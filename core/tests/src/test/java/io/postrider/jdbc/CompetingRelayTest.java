@@ -21,6 +21,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,13 +97,13 @@ class CompetingRelayTest {
         Slow slow = new Slow();
         CompetingFeed feed = CompetingFeed.builder(database.dataSource())
                 .streams(StreamSettings.of("work"))
-                .lease(Duration.ofSeconds(1))
+                .lease(Duration.ofSeconds(3))
                 .build();
         try (Relay relay = started(Relay.from(feed).to(slow));
                 Relay other = started(Relay.from(feed("work")).to(slow).name("other"))) {
             append("work", "k", 5);
             await().atMost(PATIENCE).until(() -> slow.begun.get() == 5);
-            await().during(Duration.ofSeconds(4)).atMost(PATIENCE).until(() -> slow.begun.get() == 5);
+            await().during(Duration.ofSeconds(7)).atMost(PATIENCE).until(() -> slow.begun.get() == 5);
             slow.finishAll();
             await().atMost(PATIENCE).until(() -> relay.publishedCount() + other.publishedCount() == 5);
         }
@@ -133,14 +134,20 @@ class CompetingRelayTest {
 
     @Test
     void anOutageBurnsNoAttemptAndLeavesNoLease() {
+        AtomicBoolean up = new AtomicBoolean();
         AtomicInteger sends = new AtomicInteger();
-        Publisher down = event -> sends.incrementAndGet() < 30
-                ? CompletableFuture.failedFuture(new DestinationDownException("DOWN", "down", null))
-                : CompletableFuture.completedFuture(null);
+        Publisher down = event -> {
+            sends.incrementAndGet();
+            return up.get()
+                    ? CompletableFuture.completedFuture(null)
+                    : CompletableFuture.failedFuture(new DestinationDownException("DOWN", "down", null));
+        };
         append("work", "k", 25);
         try (Relay relay = started(Relay.from(feed("work")).to(down))) {
             await().atMost(PATIENCE)
-                    .until(() -> database.number("SELECT count(*) FROM outbox_event WHERE locked_by IS NULL") >= 24);
+                    .until(() -> sends.get() >= 30
+                            && database.number("SELECT count(*) FROM outbox_event WHERE locked_by IS NULL") >= 24);
+            up.set(true);
             await().atMost(PATIENCE).until(() -> relay.publishedCount() == 25);
         }
         assertThat(database.number("SELECT sum(attempt_count) FROM outbox_history"))
@@ -195,10 +202,10 @@ class CompetingRelayTest {
         // What follows a start has ended when a second brings no more than that.
         await().atMost(PATIENCE).pollInterval(Duration.ofSeconds(2)).until(() -> statements.getAndSet(0) <= 10);
         long from = System.nanoTime();
-        await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
+        await().pollDelay(Duration.ofSeconds(4)).until(() -> statements.get() > 1);
         double perSecond = statements.get() / ((System.nanoTime() - from) / 1e9);
         relays.forEach(Relay::close);
-        assertThat(perSecond).isBetween(0.5, 5.0);
+        assertThat(perSecond).isLessThanOrEqualTo(5.0);
     }
 
     @Test

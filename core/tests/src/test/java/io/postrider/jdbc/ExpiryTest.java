@@ -37,7 +37,7 @@ class ExpiryTest {
     private static final String DEAD_BY_EXPIRY = "DEAD,EXPIRED,0,f";
     private static final String STATE = "status, last_error_code, attempt_count, holds";
 
-    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource()).withLease(Duration.ofMinutes(1));
     private final List<String> sent = Collections.synchronizedList(new ArrayList<>());
     private final List<String> told = Collections.synchronizedList(new ArrayList<>());
     private final Publisher recording = event -> {

@@ -35,7 +35,7 @@ class LeasedIntakeTest {
             "SELECT count(*) FROM outbox_event WHERE due_at > clock_timestamp() + interval '10 s'";
     private static final Demand ALL = Demand.of(1_000, Long.MAX_VALUE, Set.of());
 
-    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+    private final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource()).withLease(Duration.ofMinutes(1));
     private final AtomicBoolean broken = new AtomicBoolean();
     private final AtomicLong ticker = new AtomicLong();
     private final AtomicInteger passedOver = new AtomicInteger();

@@ -88,7 +88,9 @@ class LostCommitTest {
         AtomicInteger connections = new AtomicInteger();
         DataSource proxied = proxied();
         Relay relay = handleOne(
-                proxy::swallowReplies, () -> connections.getAndIncrement() == 0 ? proxied : database.dataSource());
+                Duration.ofSeconds(3),
+                proxy::swallowReplies,
+                () -> connections.getAndIncrement() == 0 ? proxied : database.dataSource());
         try (relay) {
             await().until(() -> relay.publishedCount() == 1);
         }
@@ -100,15 +102,15 @@ class LostCommitTest {
     /** @param atFirstCommit run right before the first COMMIT of a handler is sent */
     private Relay handleOne(Runnable atFirstCommit) {
         DataSource proxied = proxied();
-        return handleOne(atFirstCommit, () -> proxied);
+        return handleOne(Duration.ofMinutes(1), atFirstCommit, () -> proxied);
     }
 
     /** @param sources asked for each connection of a handler */
-    private Relay handleOne(Runnable atFirstCommit, Supplier<DataSource> sources) {
+    private Relay handleOne(Duration within, Runnable atFirstCommit, Supplier<DataSource> sources) {
         DataSource throughProxy = committing(sources, atFirstCommit);
         Handlers handlers = Handlers.builder()
                 .on("s", "T")
-                .within(Duration.ofSeconds(1))
+                .within(within)
                 .settle(SameTransaction.of(throughProxy).run(payload -> payload, (payload, tx) -> {
                     calls.incrementAndGet();
                     insert(tx);

@@ -67,7 +67,7 @@ class QuarantineTest {
     @Test
     void whatIsInShardsThatWereReleasedInOrderGoesAtOnce() {
         database.execute("UPDATE outbox_shard SET owner = NULL, unclean = 0");
-        publisher.answersAfterAll = true;
+        publisher.answersAfter = 15;
         assertThat(relay(1).drain(1_000).published()).isEqualTo(EVENTS);
         assertThat(publisher.most).as("one of each key").hasValue(15);
     }
@@ -89,19 +89,25 @@ class QuarantineTest {
                 .build();
     }
 
-    /** Answers a little later, and knows how many were under way at once. */
+    /** Answers a little later, or when so many are under way, and knows how many were at once. */
     private static final class OneByOne implements Publisher {
         final AtomicInteger most = new AtomicInteger();
         private final AtomicInteger underWay = new AtomicInteger();
-        volatile boolean answersAfterAll;
+        private final CompletableFuture<Boolean> enough = new CompletableFuture<>();
+        volatile int answersAfter;
 
         @Override
         public CompletionStage<?> publish(OutboxEvent event) {
             int now = underWay.incrementAndGet();
             most.accumulateAndGet(now, Math::max);
-            return CompletableFuture.runAsync(
-                    underWay::decrementAndGet,
-                    CompletableFuture.delayedExecutor(answersAfterAll ? 300 : 2, TimeUnit.MILLISECONDS));
+            if (now >= answersAfter) {
+                enough.complete(true);
+            }
+            // Should fewer come, the test fails and does not hang.
+            return enough.copy()
+                    .completeOnTimeout(false, 20, TimeUnit.SECONDS)
+                    .thenRunAsync(
+                            underWay::decrementAndGet, CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS));
         }
     }
 }

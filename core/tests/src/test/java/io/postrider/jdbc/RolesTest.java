@@ -90,7 +90,7 @@ class RolesTest {
 
     @Test
     void aCommitterAppendsWhatItsRelaySends() {
-        JdbcOutbox outbox = JdbcOutbox.of(as("committer"));
+        JdbcOutbox outbox = JdbcOutbox.of(as("committer")).withLease(Duration.ofMinutes(1));
         AtomicInteger sent = new AtomicInteger();
         Publisher publisher = event -> CompletableFuture.completedFuture(sent.incrementAndGet());
         try (Relay relay = Relay.from(OrderedFeed.of(as("relay")))

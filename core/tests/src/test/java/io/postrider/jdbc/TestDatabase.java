@@ -8,15 +8,22 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** A fresh database with Postrider's tables, on a server that all tests of this JVM share. */
 final class TestDatabase {
     private static final PostgresServer SERVER =
             PostgresServer.builder().fsync(false).start();
+
+    static {
+        // Where nothing else is said: a busy machine may stand still for longer than the ten seconds of the library.
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+    }
 
     private final DataSource dataSource;
     private @Nullable Connection own;

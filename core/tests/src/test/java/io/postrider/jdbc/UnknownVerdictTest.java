@@ -139,7 +139,7 @@ class UnknownVerdictTest {
     /** A process whose relay sends what it writes at its commit. */
     private static final class Leases implements AutoCloseable {
         final Party relay = Party.joining(database, "writer");
-        final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource());
+        final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource()).withLease(Duration.ofMinutes(1));
         final LeasedIntake intake;
 
         Leases() {

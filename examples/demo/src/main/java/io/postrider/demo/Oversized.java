@@ -67,6 +67,19 @@ final class Oversized {
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, STREAM);
             AlterConfigOp raise = new AlterConfigOp(new ConfigEntry("max.message.bytes", "1000000"), OpType.SET);
             admin.incrementalAlterConfigs(Map.of(topic, List.of(raise))).all().get();
+            // The broker hears of it from its controller.
+            while (!raise.configEntry().value().equals(limit(admin, topic))) {
+                Thread.sleep(LOOK_EVERY.toMillis());
+            }
         }
+    }
+
+    private static String limit(Admin admin, ConfigResource topic) throws ExecutionException, InterruptedException {
+        return admin.describeConfigs(List.of(topic))
+                .values()
+                .get(topic)
+                .get()
+                .get("max.message.bytes")
+                .value();
     }
 }

@@ -58,7 +58,7 @@ class DrainFunctionTest {
                 writers.awaitDone(LIMIT);
                 assertThat(run(function).complete()).isTrue();
 
-                tap.awaitDistinct(1_000, LIMIT);
+                tap.awaitDistinct(Math.toIntExact(ledger.committed()), LIMIT);
                 ledger.check(log).assertSound(0);
                 assertThat(started(
                                 before,

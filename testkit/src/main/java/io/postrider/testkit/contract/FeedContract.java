@@ -226,7 +226,7 @@ public abstract sealed class FeedContract permits OrderedFeedContract, Competing
         append(first);
         Member silent = join("silent", shortLease());
         List<Delivery> lost = silent.takeSome();
-        Member heir = join("heir", shortLease());
+        Member heir = join("heir");
         List<Delivery> taken = heir.takeSome();
         assertThat(ids(taken)).containsExactly(first.id());
         assertThat(lost.get(0).claim().mayStart(System.nanoTime())).isFalse();

@@ -54,7 +54,7 @@ public abstract non-sealed class OrderedFeedContract extends FeedContract {
         append(event("k"));
         Member silent = join("silent", shortLease());
         List<Delivery> lost = silent.takeSome();
-        Member heir = join("heir", shortLease());
+        Member heir = join("heir");
         List<Delivery> taken = heir.takeSome();
         silent.intake.settle(lost);
         heir.intake.release(taken);
