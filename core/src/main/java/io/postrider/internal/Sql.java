@@ -195,24 +195,26 @@ public final class Sql {
     private static final String STREAMS_OF_GROUP = "SELECT st.stream FROM {stream} st WHERE st.relay_group = ? LIMIT 1";
 
     /**
-     * Notes which event is about to be sent, in the place of the one before: a relay has one mark in all its shards. The
-     * fence is that of a verdict, and returned is how often relays have died with this event under way.
+     * Notes which events are about to be sent, one of a shard, in the place of all that were noted before. The fence is that
+     * of a verdict, and returned is how often relays have died with each of them under way.
      */
     private static final String MARK = """
-            WITH given AS (SELECT ?::smallint AS shard, ?::bigint AS epoch, ?::bigint AS suspect),
+            WITH given AS (
+                SELECT * FROM unnest(?::smallint[], ?::bigint[], ?::bigint[]) AS given (shard, epoch, suspect)
+            ),
             mine AS MATERIALIZED (
-                SELECT s.shard, s.epoch FROM {shard} s, given g
+                SELECT s.shard, s.epoch FROM {shard} s
                 WHERE s.owner = ? AND s.relay_group = ?
-                  AND (s.suspect IS NOT NULL OR (s.shard = g.shard AND s.epoch = g.epoch))
+                  AND (s.suspect IS NOT NULL OR (s.shard, s.epoch) IN (SELECT g.shard, g.epoch FROM given g))
                 ORDER BY s.shard FOR UPDATE OF s
             ),
             moved AS (
                 UPDATE {shard} s
-                SET suspect = CASE WHEN m.shard = g.shard AND m.epoch = g.epoch THEN g.suspect END
-                FROM mine m CROSS JOIN given g WHERE s.relay_group = ? AND s.shard = m.shard
+                SET suspect = (SELECT g.suspect FROM given g WHERE g.shard = m.shard AND g.epoch = m.epoch)
+                FROM mine m WHERE s.relay_group = ? AND s.shard = m.shard
                 RETURNING s.suspect
             )
-            SELECT e.unclean_count FROM {event} e WHERE e.id = (SELECT max(moved.suspect) FROM moved)
+            SELECT e.id, e.unclean_count FROM {event} e WHERE e.id IN (SELECT m.suspect FROM moved m)
             """;
 
     /** Whatever ended its owners is not in these any more. */

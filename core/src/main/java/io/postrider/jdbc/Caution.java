@@ -4,18 +4,19 @@ package io.postrider.jdbc;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Outcome;
 import io.postrider.relay.Verdict;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
  * How one loop treats shards whose owners ended again and again: an event of theirs may be what ends a relay. So it
- * sends one of them at a time, after it has noted in the table which; if it ends, its successor counts that against the
- * event. An event with three such ends is dead. A shard is calm again once all that its last owner can have sent has
- * gone. For one thread.
+ * sends a few of them, one of a shard, after it has noted in the table which, and the next when they are answered; if it
+ * ends, its successor counts that against each of them, and sends these alone. An event with four such ends is dead: three
+ * of them were its own. A shard is calm again once all that its last owner can have sent has gone. For one thread.
  */
 final class Caution {
     static final String KILLED_RELAY = "KILLED_RELAY";
@@ -23,10 +24,13 @@ final class Caution {
     static final int DEPTH = 1;
 
     static final int ROWS = 256;
+    /** More would take long when they must be sent one by one, since a relay ended with them. */
+    static final int MOST_AT_ONCE = 32;
+    /** So many shards are looked at together. */
+    private static final int SPAN = 2 * MOST_AT_ONCE;
 
     private final EventStore events;
     private final Ownership ownership;
-    private int span = 16;
 
     Caution(EventStore events, Ownership ownership) {
         this.events = events;
@@ -36,11 +40,11 @@ final class Caution {
     /**
      * What came of one step.
      *
-     * @param suspect what may be sent now, marked and alone
+     * @param suspects what may be sent now, marked, and none beside them
      * @param judged what is dead instead
      */
-    record Step(Optional<Delivery> suspect, List<Verdict> judged) {
-        static final Step NOTHING = new Step(Optional.empty(), List.of());
+    record Step(List<Delivery> suspects, List<Verdict> judged) {
+        static final Step NOTHING = new Step(List.of(), List.of());
     }
 
     /**
@@ -55,58 +59,78 @@ final class Caution {
     }
 
     /**
-     * Looks for the next event to be sent from these shards, if none of the kind is on its way.
+     * Looks for the next events to be sent from these shards, if none of the kind is on its way.
      *
+     * @param most so many at most
      * @param partial whether it looks at one stream alone, which shows no shard to be calm
      */
-    Step take(Map<Integer, Long> careful, Function<Map<Integer, Long>, Sight> look, boolean partial) {
+    Step take(Map<Integer, Long> careful, Function<Map<Integer, Long>, Sight> look, int most, boolean partial) {
         Suspects suspects = ownership.suspects();
         if (careful.isEmpty() || !suspects.isMyTurn(this)) {
             return Step.NOTHING;
         }
         try {
             Map<Integer, Long> rest = new LinkedHashMap<>(careful);
-            Optional<Delivery> oldest = Optional.empty();
-            while (oldest.isEmpty() && !rest.isEmpty()) {
+            List<Delivery> oldest = new ArrayList<>();
+            while (oldest.size() < most && !rest.isEmpty()) {
                 Map<Integer, Long> some = first(rest);
                 rest.keySet().removeAll(some.keySet());
-                oldest = lookAt(some, look.apply(some), partial);
+                oldest.addAll(lookAt(some, look.apply(some), partial));
             }
-            return oldest.isEmpty() ? Step.NOTHING : judgeOrHandOver(oldest.get());
+            oldest.sort(Comparator.comparingLong(Delivery::id));
+            return judgeOrHandOver(oldest.stream().limit(most).toList());
         } finally {
             suspects.pass(this);
         }
     }
 
-    private Optional<Delivery> lookAt(Map<Integer, Long> some, Sight sight, boolean partial) {
+    private List<Delivery> lookAt(Map<Integer, Long> some, Sight sight, boolean partial) {
         if (sight.all() && !partial) {
             calm(some, sight.found());
         }
-        Optional<Delivery> oldest = oldest(sight, partial);
-        // Where there is something in every shard, to look at many for the sake of one would be waste.
-        span = oldest.isPresent() ? Math.max(1, span / 2) : Math.min(span * 4, Ownership.SHARDS);
-        return oldest;
+        return oldest(sight, partial);
     }
 
-    private Step judgeOrHandOver(Delivery suspect) {
-        if (suspect.hasExpired()) {
-            return judge(suspect, new Outcome.Expired());
+    private Step judgeOrHandOver(List<Delivery> suspects) {
+        List<Delivery> expired = suspects.stream().filter(Delivery::hasExpired).toList();
+        if (!expired.isEmpty()) {
+            return judge(expired, each -> new Outcome.Expired());
         }
-        OptionalInt deaths = events.mark(suspect);
-        if (deaths.isEmpty()) {
+        Map<Long, Integer> deaths = suspects.isEmpty() ? Map.of() : events.mark(suspects);
+        List<Delivery> marked =
+                suspects.stream().filter(each -> deaths.containsKey(each.id())).toList();
+        if (marked.isEmpty()) {
             return Step.NOTHING;
         }
-        if (deaths.getAsInt() >= Suspects.LAST_DEATH) {
-            return judge(suspect, new Outcome.Dead(KILLED_RELAY, message(deaths.getAsInt())));
+        List<Delivery> deadly = withDeaths(marked, deaths, Suspects.LAST_DEATH);
+        if (!deadly.isEmpty()) {
+            return judge(deadly, each -> new Outcome.Dead(KILLED_RELAY, message(deaths.getOrDefault(each.id(), 0))));
         }
-        ownership.suspects().handOver(this, suspect);
-        return new Step(Optional.of(suspect), List.of());
+        List<Delivery> doubtful = withDeaths(marked, deaths, 1);
+        if (!doubtful.isEmpty() && suspects.size() > 1) {
+            // Alone, so that it is known whether it is this one.
+            return judgeOrHandOver(doubtful.subList(0, 1));
+        }
+        ownership.suspects().handOver(this, marked);
+        return new Step(marked, List.of());
     }
 
-    private Step judge(Delivery suspect, Outcome.Failed outcome) {
-        Verdict dead = new Verdict(suspect, outcome);
-        boolean written = events.verdict(List.of(dead)).written().contains(suspect.id());
-        return new Step(Optional.empty(), written ? List.of(dead) : List.of());
+    private static List<Delivery> withDeaths(List<Delivery> marked, Map<Long, Integer> deaths, int least) {
+        return marked.stream()
+                .filter(each -> deaths.getOrDefault(each.id(), 0) >= least)
+                .toList();
+    }
+
+    private Step judge(List<Delivery> suspects, Function<Delivery, Outcome.Failed> outcome) {
+        List<Verdict> verdicts = suspects.stream()
+                .map(each -> new Verdict(each, outcome.apply(each)))
+                .toList();
+        Set<Long> written = events.verdict(verdicts).written();
+        return new Step(
+                List.of(),
+                verdicts.stream()
+                        .filter(each -> written.contains(each.delivery().id()))
+                        .toList());
     }
 
     private static String message(int deaths) {
@@ -115,16 +139,18 @@ final class Caution {
     }
 
     /**
-     * The oldest of those that an earlier owner can have sent, or of all: if such may be behind what was cut off, or if no
-     * look will show the shard to be calm.
+     * The oldest in each shard of those that an earlier owner can have sent, or of all: if such may be behind what was cut
+     * off, or if no look will show the shard to be calm.
      */
-    private Optional<Delivery> oldest(Sight sight, boolean partial) {
+    private List<Delivery> oldest(Sight sight, boolean partial) {
         List<Delivery> found = sight.found().deliveries();
-        Optional<Delivery> oldest =
-                found.stream().filter(this::mayHaveEndedAnOwner).findFirst();
-        return oldest.isPresent() || (sight.all() && !partial)
-                ? oldest
-                : found.stream().findFirst();
+        List<Delivery> suspected =
+                found.stream().filter(this::mayHaveEndedAnOwner).toList();
+        boolean anyWillDo = suspected.isEmpty() && (partial || !sight.all());
+        Map<Integer, Delivery> oldest = new LinkedHashMap<>();
+        (anyWillDo ? found : suspected)
+                .forEach(each -> oldest.putIfAbsent(ShardClaim.of(each).shard(), each));
+        return List.copyOf(oldest.values());
     }
 
     private boolean mayHaveEndedAnOwner(Delivery delivery) {
@@ -149,7 +175,7 @@ final class Caution {
 
     private Map<Integer, Long> first(Map<Integer, Long> shards) {
         Map<Integer, Long> some = new LinkedHashMap<>();
-        shards.entrySet().stream().limit(span).forEach(entry -> some.put(entry.getKey(), entry.getValue()));
+        shards.entrySet().stream().limit(SPAN).forEach(entry -> some.put(entry.getKey(), entry.getValue()));
         return some;
     }
 }

@@ -21,7 +21,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -178,8 +177,8 @@ final class EventStatements implements EventStore {
     }
 
     @Override
-    public OptionalInt mark(Delivery suspect) {
-        return suspects.mark(suspect);
+    public Map<Long, Integer> mark(List<Delivery> marked) {
+        return suspects.mark(marked);
     }
 
     @Override

@@ -8,7 +8,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -67,10 +66,10 @@ interface EventStore extends AutoCloseable {
     void register(Set<String> streams);
 
     /**
-     * Notes, in the place of the one before, that this one is about to be sent, if its shard is owned in the epoch of
-     * its claim; returns how many relays have ended with it under way, or nothing if it was not noted.
+     * Notes, in the place of all before, that these are about to be sent, at most one of a shard, where it is owned in the
+     * epoch of its claim; returns those that were noted, by id, with how many relays have ended while they were under way.
      */
-    OptionalInt mark(Delivery suspect);
+    Map<Long, Integer> mark(List<Delivery> suspects);
 
     /** Forgets that the owners of these shards have ended without a release, where they are owned in these epochs. */
     void calm(Map<Integer, Long> shards);

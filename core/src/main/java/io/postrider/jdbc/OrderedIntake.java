@@ -109,7 +109,7 @@ final class OrderedIntake implements Intake {
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
         List<Verdict> judged = new ArrayList<>(step.judged());
         judged.addAll(judgeExpired(deliveries, !step.equals(Caution.Step.NOTHING)));
-        step.suspect().ifPresent(deliveries::add);
+        deliveries.addAll(step.suspects());
         // Of one stream alone no shard is ever seen to be calm, so it is complete when nothing of it is left.
         boolean complete = part.only() != null && taken.isEmpty() && judged.isEmpty();
         return new Taken(
@@ -187,8 +187,9 @@ final class OrderedIntake implements Intake {
                             found.deliveries().size() < Caution.ROWS && bytes(found.deliveries()) < demand.bytes();
                     return new Caution.Sight(found, all);
                 },
+                only(demand) == null ? Math.max(1, Math.min(Caution.MOST_AT_ONCE, demand.rows())) : 1,
                 only(demand) != null);
-        step.suspect().ifPresent(this::took);
+        step.suspects().forEach(this::took);
         return step;
     }
 

@@ -5,8 +5,9 @@ import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 
 /** The statements about shards to be careful with, over a loop's connection. For one thread. */
 final class SuspectStatements {
@@ -23,18 +24,25 @@ final class SuspectStatements {
     }
 
     /** As {@link EventStore#mark}. */
-    OptionalInt mark(Delivery suspect) {
-        ShardClaim claim = ShardClaim.of(suspect);
-        return session.run("mark an event before it is sent", connection -> {
+    Map<Long, Integer> mark(List<Delivery> suspects) {
+        List<ShardClaim> claims = EventStatements.of(suspects, ShardClaim::of);
+        return session.run("mark events before they are sent", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.mark)) {
-                statement.setInt(1, claim.shard());
-                statement.setLong(2, claim.epoch());
-                statement.setLong(3, suspect.id());
+                statement.setArray(
+                        1, EventStatements.array(connection, "int2", EventStatements.of(claims, ShardClaim::shard)));
+                statement.setArray(
+                        2, EventStatements.array(connection, "int8", EventStatements.of(claims, ShardClaim::epoch)));
+                statement.setArray(
+                        3, EventStatements.array(connection, "int8", EventStatements.of(suspects, Delivery::id)));
                 statement.setLong(4, ownership.member());
                 statement.setString(5, settings.group());
                 statement.setString(6, settings.group());
                 try (ResultSet rows = statement.executeQuery()) {
-                    return rows.next() ? OptionalInt.of(rows.getInt(1)) : OptionalInt.empty();
+                    Map<Long, Integer> deaths = new HashMap<>();
+                    while (rows.next()) {
+                        deaths.put(rows.getLong(1), rows.getInt(2));
+                    }
+                    return deaths;
                 }
             }
         });

@@ -2,6 +2,7 @@
 package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,15 +11,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which shards of a relay must be treated with care, since their owners ended again and again, and the one event of all
- * these that may be on its way in this process: with two, nobody could say which of them had ended it. Shared by the
- * membership and the loops. Thread-safe.
+ * Which shards of a relay must be treated with care, since their owners ended again and again, and the events of these that
+ * are on their way in this process: the next ones go when all of them are answered. Shared by the membership and the loops.
+ * Thread-safe.
  */
 final class Suspects {
     /** So many owners in a row without a release are more than chance; two are often killed one after the other. */
     static final int CAREFUL_FROM = 3;
-    /** An event with which so many relays have ended is not sent any more. */
-    static final int LAST_DEATH = 3;
+    /** An event with which so many relays have ended is not sent any more: once beside others, and then alone. */
+    static final int LAST_DEATH = 4;
 
     /** @param newest what has a higher id came later, and cannot have ended anybody */
     private record Care(long epoch, long newest) {}
@@ -52,16 +53,31 @@ final class Suspects {
         return turn.compareAndSet(null, loop);
     }
 
-    void handOver(Object loop, Delivery suspect) {
-        turn.compareAndSet(loop, suspect);
+    void handOver(Object loop, List<Delivery> suspects) {
+        turn.compareAndSet(loop, new Round(suspects));
     }
 
     void pass(Object loop) {
         turn.compareAndSet(loop, null);
     }
 
-    /** A delivery has been settled, judged or released; if it was the suspect, another may be. */
+    /** A delivery has been settled, judged or released; if it was the last of the suspects, others may be. */
     void gave(Delivery delivery) {
-        turn.compareAndSet(delivery, null);
+        if (turn.get() instanceof Round round && round.endsWith(delivery)) {
+            turn.compareAndSet(round, null);
+        }
+    }
+
+    /** Suspects that are on their way. */
+    private static final class Round {
+        private final ConcurrentMap<Long, Delivery> underWay = new ConcurrentHashMap<>();
+
+        Round(List<Delivery> suspects) {
+            suspects.forEach(each -> underWay.put(each.id(), each));
+        }
+
+        boolean endsWith(Delivery delivery) {
+            return underWay.remove(delivery.id(), delivery) && underWay.isEmpty();
+        }
     }
 }

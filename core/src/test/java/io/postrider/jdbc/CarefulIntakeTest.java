@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -43,23 +42,48 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void oneEventAtATimeIsHandedOutAndMarkedBefore() {
+    void oneEventOfEachShardIsHandedOutAndMarkedBefore() {
         table.put(CAREFUL, 11, 13);
         table.put(CAREFUL_TOO, 12);
         Taken first = take();
-        assertThat(ids(first)).containsExactly(11L);
-        assertThat(table.marked).containsExactly(11L);
-        assertThat(ids(take())).as("while it is under way").isEmpty();
-        intake.settle(first.deliveries());
-        Taken second = take();
-        assertThat(ids(second)).containsExactly(12L);
+        assertThat(ids(first)).containsExactly(11L, 12L);
+        assertThat(table.marked).containsExactly(11L, 12L);
+        assertThat(ids(take())).as("while they are under way").isEmpty();
+        intake.settle(first.deliveries().subList(0, 1));
+        assertThat(ids(take())).as("while one of them is").isEmpty();
         intake.verdict(List.of(
-                new Verdict(second.deliveries().get(0), new Outcome.Retry(Duration.ofHours(1), "BUSY", "busy"))));
-        Taken third = take();
-        assertThat(ids(third)).containsExactly(13L);
-        intake.release(third.deliveries());
+                new Verdict(first.deliveries().get(1), new Outcome.Retry(Duration.ofHours(1), "BUSY", "busy"))));
+        Taken second = take();
+        assertThat(ids(second)).containsExactly(13L);
+        intake.release(second.deliveries());
         assertThat(ids(take())).as("given back, so it comes again").containsExactly(13L);
         assertThat(table.marked).containsExactly(11L, 12L, 13L, 13L);
+    }
+
+    @Test
+    void oneWithWhichARelayEndedIsSentAlone() {
+        table.put(CAREFUL, 11);
+        table.put(CAREFUL_TOO, 12);
+        table.deaths.put(12L, 1);
+        Taken alone = take();
+        assertThat(ids(alone)).containsExactly(12L);
+        assertThat(table.marked)
+                .as("the last mark is of it alone")
+                .endsWith(12L)
+                .hasSize(3);
+        assertThat(ids(take())).as("while it is under way").isEmpty();
+        intake.settle(alone.deliveries());
+        assertThat(ids(take())).containsExactly(11L);
+    }
+
+    @Test
+    void noMoreThanThereIsRoomForAndOneWhereADestinationIsTried() {
+        table.put(CAREFUL, 11);
+        table.put(CAREFUL_TOO, 12);
+        Taken one = intake.take(Demand.of(1, 1000, Set.of()));
+        assertThat(ids(one)).containsExactly(11L);
+        intake.release(one.deliveries());
+        assertThat(ids(intake.take(Demand.trial("s", 10, 1000)))).hasSize(1);
     }
 
     @Test
@@ -98,9 +122,9 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void anEventWithWhichThreeRelaysEndedIsDeadAndNotSent() {
+    void anEventWithWhichFourRelaysEndedIsDeadAndNotSent() {
         table.put(CAREFUL, 11, 12);
-        table.deaths.put(11L, 3);
+        table.deaths.put(11L, 4);
         Taken taken = take();
         assertThat(ids(taken)).isEmpty();
         assertThat(taken.judged()).singleElement().satisfies(verdict -> {
@@ -108,7 +132,7 @@ class CarefulIntakeTest {
             assertThat(verdict.outcome())
                     .isEqualTo(new Outcome.Dead(
                             "KILLED_RELAY",
-                            "3 relays ended without a word while they were sending this event, so it is not sent any more."
+                            "4 relays ended without a word while they were sending this event, so it is not sent any more."
                                     + " Find out what it does to them (memory, native code), then requeue or discard"
                                     + " it."));
         });
@@ -117,9 +141,9 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void withTwoItIsTriedOnceMore() {
+    void withThreeItIsTriedOnceMore() {
         table.put(CAREFUL, 11);
-        table.deaths.put(11L, 2);
+        table.deaths.put(11L, 3);
         assertThat(ids(take())).containsExactly(11L);
     }
 
@@ -257,16 +281,19 @@ class CarefulIntakeTest {
         public void register(Set<String> streams) {}
 
         @Override
-        public OptionalInt mark(Delivery suspect) {
+        public Map<Long, Integer> mark(List<Delivery> suspects) {
             statements.add("mark");
             if (failsMarks) {
                 throw new FeedException("no", new IllegalStateException());
             }
-            if (refusesMarks) {
-                return OptionalInt.empty();
+            Map<Long, Integer> noted = new HashMap<>();
+            if (!refusesMarks) {
+                suspects.forEach(each -> {
+                    marked.add(each.id());
+                    noted.put(each.id(), deaths.getOrDefault(each.id(), 0));
+                });
             }
-            marked.add(suspect.id());
-            return OptionalInt.of(deaths.getOrDefault(suspect.id(), 0));
+            return noted;
         }
 
         @Override

@@ -12,7 +12,6 @@ import io.postrider.relay.Verdict;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -67,8 +66,8 @@ final class SimulatedEvents implements EventStore {
     }
 
     @Override
-    public OptionalInt mark(Delivery suspect) {
-        return node.run("mark", new SimulatedMark(suspect, ownership.member(), ledger));
+    public Map<Long, Integer> mark(List<Delivery> suspects) {
+        return node.run("mark", new SimulatedMark(suspects, ownership.member(), ledger));
     }
 
     @Override

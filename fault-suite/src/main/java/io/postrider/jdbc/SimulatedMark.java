@@ -8,33 +8,40 @@ import io.postrider.faults.simulator.Tables;
 import io.postrider.faults.simulator.Tables.Care;
 import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.relay.Delivery;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.Map;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
-/** Sql.MARK: moves the one mark of a relay, under the fence of the shard that it moves to. */
-final class SimulatedMark extends Statement<OptionalInt> {
-    private final Delivery suspect;
-    private final ShardRow claimed;
+/** Sql.MARK: moves the marks of a relay, under the fences of the shards that they move to. */
+final class SimulatedMark extends Statement<Map<Long, Integer>> {
+    private final Map<ShardRow, Delivery> suspects = new LinkedHashMap<>();
+    private final long me;
     private final Ledger ledger;
+    private final Map<Long, Integer> deaths = new HashMap<>();
     private List<Integer> found = List.of();
-    private int deaths = -1;
 
-    SimulatedMark(Delivery suspect, long me, Ledger ledger) {
-        ShardClaim claim = ShardClaim.of(suspect);
-        this.suspect = suspect;
-        this.claimed = new ShardRow(claim.shard(), me, claim.epoch());
+    SimulatedMark(List<Delivery> suspects, long me, Ledger ledger) {
+        suspects.forEach(each -> {
+            ShardClaim claim = ShardClaim.of(each);
+            this.suspects.put(new ShardRow(claim.shard(), me, claim.epoch()), each);
+        });
+        this.me = me;
         this.ledger = ledger;
     }
 
     @Override
     protected void look(Tables snapshot, long now) {
-        TreeSet<Integer> mine = new TreeSet<>(snapshot.suspected(claimed.owner()));
-        if (claimed.equals(snapshot.shard(claimed.shard()))) {
-            mine.add(claimed.shard());
-        }
+        TreeSet<Integer> mine = new TreeSet<>(snapshot.suspected(me));
+        suspects.keySet().stream()
+                .filter(claimed -> claimed.equals(snapshot.shard(claimed.shard())))
+                .forEach(claimed -> mine.add(claimed.shard()));
         found = List.copyOf(mine);
-        deaths = snapshot.events().containsKey(suspect.id()) ? snapshot.deaths(suspect.id()) : -1;
+        suspects.values().stream()
+                .filter(each -> snapshot.events().containsKey(each.id()))
+                .forEach(each -> deaths.put(each.id(), snapshot.deaths(each.id())));
     }
 
     @Override
@@ -45,29 +52,33 @@ final class SimulatedMark extends Statement<OptionalInt> {
     @Override
     protected void recheck(Tables latest, long now) {
         found = found.stream()
-                .filter(shard -> latest.shard(shard).owner() == claimed.owner()
-                        && (latest.care(shard).suspect() != 0 || claimed.equals(latest.shard(shard))))
+                .filter(shard -> latest.shard(shard).owner() == me
+                        && (latest.care(shard).suspect() != 0 || suspects.containsKey(latest.shard(shard))))
                 .toList();
     }
 
     @Override
-    protected OptionalInt write(Tables tables, long now) {
-        boolean marked = false;
+    protected Map<Long, Integer> write(Tables tables, long now) {
+        Map<Long, Integer> marked = new HashMap<>();
         for (int shard : found) {
-            boolean here = claimed.equals(tables.shard(shard));
-            tables.put(shard, new Care(tables.care(shard).unclean(), here ? suspect.id() : 0));
-            marked |= here;
+            ShardRow owned = tables.shard(shard);
+            @Nullable Delivery suspect = suspects.get(owned);
+            tables.put(shard, new Care(tables.care(shard).unclean(), suspect == null ? 0 : suspect.id()));
+            if (suspect != null) {
+                ledger.marked(suspect.event(), owned, deaths.getOrDefault(suspect.id(), 0));
+                marked.put(suspect.id(), 0);
+            }
         }
-        if (!marked) {
+        if (marked.size() < suspects.size()) {
             ledger.sometimes(Sometimes.ZOMBIE_MARK_REFUSED);
-            return OptionalInt.empty();
         }
-        ledger.marked(suspect.event(), claimed);
-        return deaths < 0 ? OptionalInt.empty() : OptionalInt.of(deaths);
+        marked.keySet().retainAll(deaths.keySet());
+        marked.replaceAll((id, unknown) -> deaths.getOrDefault(id, 0));
+        return marked;
     }
 
     @Override
     public String toString() {
-        return "mark " + suspect.id() + " under " + claimed;
+        return "mark " + suspects.values().stream().map(Delivery::id).toList() + " under " + suspects.keySet();
     }
 }

@@ -37,26 +37,38 @@ class QuarantineTest {
     }
 
     @Test
-    void aDrainSendsThemOneByOneAndLeavesNothing() {
+    void aDrainSendsOneOfEachShardAtATimeAndLeavesNothing() {
+        int shards = (int) database.number("SELECT count(DISTINCT shard) FROM outbox_event");
+        publisher.answersAfter = shards;
+        assertThat(relay(1).drain(1_000)).isEqualTo(new DrainResult(EVENTS, 0, 0, true));
+        assertThat(publisher.most).hasValue(shards);
+        assertThat(uncleanShards()).isZero();
+    }
+
+    @Test
+    void whatARelayEndedWithIsSentAlone() {
+        database.execute("UPDATE outbox_event SET unclean_count = 1");
         assertThat(relay(1).drain(1_000)).isEqualTo(new DrainResult(EVENTS, 0, 0, true));
         assertThat(publisher.most).hasValue(1);
         assertThat(uncleanShards()).isZero();
     }
 
     @Test
-    void allLoopsOfARelayTogetherSendOneAtATime() {
+    void onlyOneLoopOfARelaySendsThemAtATime() {
+        int mostOfALoop = (int) database.number("SELECT max(shards) FROM (SELECT count(DISTINCT shard) AS shards"
+                + " FROM outbox_event GROUP BY shard % 3) AS loops");
         try (Relay relay = relay(3)) {
             relay.start();
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> database.number("SELECT count(*) FROM outbox_event") == 0);
-            assertThat(publisher.most).hasValue(1);
+            assertThat(publisher.most.get()).isLessThanOrEqualTo(mostOfALoop);
             await().atMost(Duration.ofSeconds(60)).until(() -> uncleanShards() == 0);
         }
     }
 
     @Test
     void listenersAreToldOfAnEventThatIsNotSentAnyMore() {
-        database.execute("UPDATE outbox_event SET unclean_count = 3 WHERE event_key = 'key-3' AND id ="
+        database.execute("UPDATE outbox_event SET unclean_count = 4 WHERE event_key = 'key-3' AND id ="
                 + " (SELECT min(id) FROM outbox_event WHERE event_key = 'key-3')");
         int ofItsKey = (int) database.number("SELECT count(*) FROM outbox_event WHERE event_key = 'key-3'");
         assertThat(relay(1).drain(1_000)).isEqualTo(new DrainResult(EVENTS - ofItsKey, 0, 1, true));

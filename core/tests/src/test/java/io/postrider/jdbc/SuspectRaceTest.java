@@ -39,9 +39,9 @@ class SuspectRaceTest {
         long first = database.event("s", "k");
         long second = database.event("s", "l");
         List<Delivery> taken = owner.read();
-        assertThat(owner.events.mark(taken.get(0))).hasValue(0);
+        assertThat(mark(owner, taken.get(0))).hasValue(0);
         assertThat(suspects()).containsExactly(text(first));
-        assertThat(owner.events.mark(taken.get(1))).hasValue(0);
+        assertThat(mark(owner, taken.get(1))).hasValue(0);
         assertThat(suspects()).containsExactly(text(second));
         owner.events.calm(Map.of(shard(first), 1L));
         assertThat(suspects()).as("calm is another shard").containsExactly(text(second));
@@ -55,12 +55,12 @@ class SuspectRaceTest {
         List<Delivery> taken = owner.read();
         died(owner);
         try (Party successor = Party.owning(database, "successor")) {
-            assertThat(owner.events.mark(taken.get(0))).isEmpty();
+            assertThat(mark(owner, taken.get(0))).isEmpty();
             owner.events.calm(owner.ownership.all());
             assertThat(suspects()).isEmpty();
             assertThat(unclean()).containsExactly("1");
-            assertThat(successor.events.mark(successor.read().get(0))).hasValue(0);
-            assertThat(owner.events.mark(taken.get(0))).isEmpty();
+            assertThat(mark(successor, successor.read().get(0))).hasValue(0);
+            assertThat(mark(owner, taken.get(0))).isEmpty();
             assertThat(suspects()).as("the mark of the new owner stays").containsExactly(text(id));
         }
     }
@@ -73,7 +73,7 @@ class SuspectRaceTest {
         try (Party successor = Party.joining(database, "successor");
                 OpenTransaction takeover = database.begin()) {
             successor.in(takeover).takeAll();
-            Background<OptionalInt> marking = Background.start(() -> owner.events.mark(taken.get(0)));
+            Background<OptionalInt> marking = Background.start(() -> mark(owner, taken.get(0)));
             takeover.awaitSomebodyBlocked();
             assertThat(marking.isDone()).isFalse();
             takeover.commit();
@@ -88,7 +88,7 @@ class SuspectRaceTest {
         List<Delivery> taken = owner.read();
         try (Party successor = Party.joining(database, "successor");
                 OpenTransaction mark = database.begin()) {
-            assertThat(owner.in(mark).events.mark(taken.get(0))).hasValue(0);
+            assertThat(mark(owner.in(mark), taken.get(0))).hasValue(0);
             died(owner);
             Background<Map<Integer, Long>> taking = Background.start(successor::takeAll);
             mark.awaitSomebodyBlocked();
@@ -104,7 +104,7 @@ class SuspectRaceTest {
     void onlyTheMarkedEventIsCountedAndOnlyOnce() {
         long suspect = database.event("s", "k");
         long other = database.event("s", "k");
-        owner.events.mark(owner.read().get(0));
+        mark(owner, owner.read().get(0));
         died(owner);
         try (Party second = Party.owning(database, "second")) {
             assertThat(counts(suspect, other)).containsExactly("1", "0");
@@ -114,14 +114,14 @@ class SuspectRaceTest {
             assertThat(counts(suspect, other))
                     .as("the second had marked nothing")
                     .containsExactly("1", "0");
-            assertThat(third.events.mark(third.read().get(0))).hasValue(1);
+            assertThat(mark(third, third.read().get(0))).hasValue(1);
         }
     }
 
     @Test
     void aReleaseTakesTheMarkAwayAndNothingIsCounted() {
         long id = database.event("s", "k");
-        owner.events.mark(owner.read().get(0));
+        mark(owner, owner.read().get(0));
         owner.shards.release(owner.member(), owner.ownership.all());
         try (Party successor = Party.owning(database, "successor")) {
             assertThat(counts(id)).containsExactly("0");
@@ -133,7 +133,7 @@ class SuspectRaceTest {
     void whoeverDeliveredItStillSettlesItAfterItWasCounted() {
         long id = database.event("s", "k");
         List<Delivery> taken = owner.read();
-        owner.events.mark(taken.get(0));
+        mark(owner, taken.get(0));
         died(owner);
         try (Party successor = Party.owning(database, "successor")) {
             assertThat(counts(id)).containsExactly("1");
@@ -147,7 +147,7 @@ class SuspectRaceTest {
     void aTakeoverDoesNotWaitForADeliveryThatIsBeingRecorded() throws Exception {
         long id = database.event("s", "k");
         List<Delivery> taken = owner.read();
-        owner.events.mark(taken.get(0));
+        mark(owner, taken.get(0));
         try (OpenTransaction settling = database.begin();
                 Party successor = Party.joining(database, "successor")) {
             owner.in(settling).events.settle(taken);
@@ -184,7 +184,7 @@ class SuspectRaceTest {
     }
 
     @Test
-    void theThirdDeathWithAnEventIsItsEnd() {
+    void theFourthDeathWithAnEventIsItsEnd() {
         long poison = database.event("s", "k");
         long behind = database.event("s", "k");
         long other = database.event("s", "l");
@@ -193,12 +193,14 @@ class SuspectRaceTest {
             owner.close();
             owner = Party.owning(database, "another " + i);
         }
-        for (int deaths = 0; deaths < 3; deaths++) {
+        for (int deaths = 0; deaths < 4; deaths++) {
             died(owner);
             owner.close();
             owner = careful("careful " + deaths);
-            Taken taken = intake(owner).take(all());
-            assertThat(Party.ids(taken.deliveries())).containsExactly(poison);
+            List<Long> sent = Party.ids(intake(owner).take(all()).deliveries());
+            assertThat(sent)
+                    .as("alone, once a relay has ended with it")
+                    .isEqualTo(deaths == 0 ? List.of(poison, other) : List.of(poison));
         }
         died(owner);
         owner.close();
@@ -208,7 +210,7 @@ class SuspectRaceTest {
         assertThat(judged.deliveries()).isEmpty();
         assertThat(judged.judged()).hasSize(1);
         assertThat(database.row(poison, "status, holds, last_error_code, unclean_count"))
-                .isEqualTo("DEAD,t,KILLED_RELAY,3");
+                .isEqualTo("DEAD,t,KILLED_RELAY,4");
         assertThat(database.column("SELECT error_code FROM outbox_attempt")).containsExactly("KILLED_RELAY");
         Taken next = intake.take(all());
         assertThat(Party.ids(next.deliveries())).as("its key is held").containsExactly(other);
@@ -217,7 +219,7 @@ class SuspectRaceTest {
         assertThat(intake.take(all()).complete()).as("calm again").isTrue();
         assertThat(unclean())
                 .as("0, or less than is suspicious where it was calm before the last ends")
-                .containsExactly("0", "1", "2");
+                .isSubsetOf("0", "1", "2");
         assertThat(database.row(behind, "status")).isEqualTo("PENDING");
 
         DeadLetters letters = DeadLetters.of(database.dataSource());
@@ -225,6 +227,11 @@ class SuspectRaceTest {
                 .isEqualTo(1);
         assertThat(counts(poison)).containsExactly("0");
         assertThat(Party.ids(intake.take(all()).deliveries())).containsExactly(poison, behind);
+    }
+
+    private static OptionalInt mark(Party party, Delivery suspect) {
+        Integer deaths = party.events.mark(List.of(suspect)).get(suspect.id());
+        return deaths == null ? OptionalInt.empty() : OptionalInt.of(deaths);
     }
 
     private static Party careful(String name) {

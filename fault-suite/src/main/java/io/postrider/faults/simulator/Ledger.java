@@ -236,8 +236,8 @@ public final class Ledger {
         quarantine.careful(owned);
     }
 
-    public void marked(OutboxEvent event, ShardRow owned) {
-        quarantine.marked(of(event), owned);
+    public void marked(OutboxEvent event, ShardRow owned, int deaths) {
+        quarantine.marked(of(event), owned, deaths);
     }
 
     public void calm(ShardRow owned) {

@@ -11,12 +11,13 @@ import java.util.function.LongPredicate;
 
 /** Knows which shards are to be treated with care and which events were marked, and checks that it is done so. */
 final class Quarantine {
-    private static final int DEATHS = 3;
+    private static final int DEATHS = 4;
 
     private final World world;
     private final Set<ShardRow> careful = new HashSet<>();
     private final Map<Entry, Set<ShardRow>> marks = new HashMap<>();
-    private final Map<Node, Send> suspects = new HashMap<>();
+    private final Map<Entry, Integer> told = new HashMap<>();
+    private final Map<Node, Map<Send, Integer>> suspects = new HashMap<>();
 
     Quarantine(World world) {
         this.world = world;
@@ -32,12 +33,14 @@ final class Quarantine {
         careful.remove(owned);
     }
 
-    void marked(Entry entry, ShardRow owned) {
+    /** @param deaths with how many the marker is told that it has to do */
+    void marked(Entry entry, ShardRow owned, int deaths) {
         world.count(Sometimes.SUSPECT_MARKED);
+        told.put(entry, deaths);
         marks.computeIfAbsent(entry, same -> new HashSet<>()).add(owned);
     }
 
-    /** Of a shard to be careful with, one event at a time is sent in a process, and it is marked. */
+    /** Of each shard to be careful with, one event at a time is sent, and it is marked; alone, if a relay ended with it. */
     void sending(Send send, ShardRow claim) {
         if (!careful.contains(claim)) {
             return;
@@ -45,11 +48,26 @@ final class Quarantine {
         if (!marks.getOrDefault(send.entry, Set.of()).contains(claim)) {
             throw new Violation("I8 marked", send.node + " sends " + send.entry + " without a mark");
         }
-        Send last = suspects.put(send.node, send);
-        boolean underWay = last != null && !last.isAnswered() && world.now() - last.at < Mood.ANSWER_TIMEOUT.toNanos();
-        if (underWay) {
-            throw new Violation("I8 one suspect", send.node + " sends " + send.entry + " beside " + last.entry);
+        Map<Send, Integer> beside = suspects.computeIfAbsent(send.node, same -> new HashMap<>());
+        beside.keySet()
+                .removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
+        boolean alone = endedWith(send) || beside.keySet().stream().anyMatch(this::endedWith);
+        if (!beside.isEmpty() && (alone || beside.containsValue(claim.shard()))) {
+            throw new Violation("I8 suspects", send.node + " sends " + send.entry + " beside " + beside.keySet().stream()
+                    .map(each -> each.entry)
+                    .toList());
         }
+        if (!beside.isEmpty()) {
+            world.count(Sometimes.SUSPECTS_BESIDE_EACH_OTHER);
+        }
+        if (endedWith(send)) {
+            world.count(Sometimes.SUSPECT_ALONE);
+        }
+        beside.put(send, claim.shard());
+    }
+
+    private boolean endedWith(Send send) {
+        return told.getOrDefault(send.entry, 0) > 0;
     }
 
     /** From now on only the marks that stand can count against it. */
