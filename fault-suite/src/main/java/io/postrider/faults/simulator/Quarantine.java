@@ -49,13 +49,13 @@ final class Quarantine {
             throw new Violation("I8 marked", send.node + " sends " + send.entry + " without a mark");
         }
         Map<Send, Integer> beside = suspects.computeIfAbsent(send.node, same -> new HashMap<>());
-        beside.keySet()
-                .removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
+        beside.keySet().removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
         boolean alone = endedWith(send) || beside.keySet().stream().anyMatch(this::endedWith);
         if (!beside.isEmpty() && (alone || beside.containsValue(claim.shard()))) {
-            throw new Violation("I8 suspects", send.node + " sends " + send.entry + " beside " + beside.keySet().stream()
-                    .map(each -> each.entry)
-                    .toList());
+            throw new Violation(
+                    "I8 suspects",
+                    send.node + " sends " + send.entry + " beside "
+                            + beside.keySet().stream().map(each -> each.entry).toList());
         }
         if (!beside.isEmpty()) {
             world.count(Sometimes.SUSPECTS_BESIDE_EACH_OTHER);
