@@ -65,11 +65,12 @@ public final class ShardSql {
      *
      * <p>What the former owner had marked when it ended without a release is counted as one more death. Neither the row's
      * revision is raised nor is its lock waited for: a delivery that is being recorded meanwhile is a fact, and counts
-     * more. Who takes a shard that was left so again and again also learns which ids were there at that time.
+     * more. Who takes a shard that was left so also learns how often in a row, and which ids were there the first time: what
+     * came later cannot have ended them all.
      */
     private static final String TAKE_SHARDS = """
             WITH free AS MATERIALIZED (
-                SELECT s.shard, s.owner AS former, s.suspect FROM {shard} s
+                SELECT s.shard, s.owner AS former, s.suspects FROM {shard} s
                 JOIN unnest(?::smallint[], ?::bigint[]) AS seen (shard, epoch)
                   ON s.shard = seen.shard AND s.epoch = seen.epoch
                 WHERE s.relay_group = ?
@@ -79,7 +80,7 @@ public final class ShardSql {
             ),
             suspected AS MATERIALIZED (
                 SELECT e.id FROM {event} e
-                WHERE e.id = ANY (ARRAY(SELECT f.suspect FROM free f WHERE f.former IS NOT NULL))
+                WHERE e.id = ANY (ARRAY(SELECT unnest(f.suspects) FROM free f WHERE f.former IS NOT NULL))
                   AND e.status IN ('PENDING', 'WAITING')
                 FOR UPDATE SKIP LOCKED
             ),
@@ -87,16 +88,17 @@ public final class ShardSql {
                 UPDATE {event} e SET unclean_count = e.unclean_count + 1, updated_at = clock_timestamp()
                 FROM suspected WHERE e.id = suspected.id
             )
-            UPDATE {shard} s SET owner = ?, epoch = s.epoch + 1, suspect = NULL,
-                   unclean = s.unclean + CASE WHEN s.owner IS NULL THEN 0 ELSE 1 END
+            UPDATE {shard} s SET owner = ?, epoch = s.epoch + 1, suspects = NULL,
+                   unclean = s.unclean + CASE WHEN s.owner IS NULL THEN 0 ELSE 1 END,
+                   newest = CASE WHEN s.owner IS NOT NULL AND s.unclean = 0
+                                 THEN (SELECT coalesce(max(e.id), 0) FROM {event} e) ELSE s.newest END
             FROM free WHERE s.relay_group = ? AND s.shard = free.shard
-            RETURNING s.shard, s.epoch,
-                      CASE WHEN s.unclean >= ? THEN (SELECT coalesce(max(e.id), 0) FROM {event} e) END AS newest
+            RETURNING s.shard, s.epoch, s.unclean, s.newest
             """;
 
     /** A shard that was left without a release several times stays one to be careful with, whoever has it next. */
     private static final String RELEASE_SHARDS = """
-            UPDATE {shard} s SET owner = NULL, suspect = NULL, unclean = CASE WHEN s.unclean < ? THEN 0 ELSE s.unclean END
+            UPDATE {shard} s SET owner = NULL, suspects = NULL, unclean = CASE WHEN s.unclean < ? THEN 0 ELSE s.unclean END
             FROM unnest(?::smallint[], ?::bigint[]) AS mine (shard, epoch)
             WHERE s.relay_group = ? AND s.shard = mine.shard AND s.epoch = mine.epoch AND s.owner = ?
             """;

@@ -195,7 +195,7 @@ public final class Sql {
     private static final String STREAMS_OF_GROUP = "SELECT st.stream FROM {stream} st WHERE st.relay_group = ? LIMIT 1";
 
     /**
-     * Notes which events are about to be sent, one of a shard, in the place of all that were noted before. The fence is that
+     * Notes which events are about to be sent, in the place of all that were noted before. The fence is that
      * of a verdict, and returned is how often relays have died with each of them under way.
      */
     private static final String MARK = """
@@ -205,21 +205,21 @@ public final class Sql {
             mine AS MATERIALIZED (
                 SELECT s.shard, s.epoch FROM {shard} s
                 WHERE s.owner = ? AND s.relay_group = ?
-                  AND (s.suspect IS NOT NULL OR (s.shard, s.epoch) IN (SELECT g.shard, g.epoch FROM given g))
+                  AND (s.suspects IS NOT NULL OR (s.shard, s.epoch) IN (SELECT g.shard, g.epoch FROM given g))
                 ORDER BY s.shard FOR UPDATE OF s
             ),
             moved AS (
                 UPDATE {shard} s
-                SET suspect = (SELECT g.suspect FROM given g WHERE g.shard = m.shard AND g.epoch = m.epoch)
+                SET suspects = (SELECT array_agg(g.suspect) FROM given g WHERE g.shard = m.shard AND g.epoch = m.epoch)
                 FROM mine m WHERE s.relay_group = ? AND s.shard = m.shard
-                RETURNING s.suspect
+                RETURNING s.suspects
             )
-            SELECT e.id, e.unclean_count FROM {event} e WHERE e.id IN (SELECT m.suspect FROM moved m)
+            SELECT e.id, e.unclean_count FROM {event} e WHERE e.id IN (SELECT unnest(m.suspects) FROM moved m)
             """;
 
     /** Whatever ended its owners is not in these any more. */
     private static final String CALM = """
-            UPDATE {shard} s SET unclean = 0, suspect = NULL
+            UPDATE {shard} s SET unclean = 0, suspects = NULL
             FROM unnest(?::smallint[], ?::bigint[]) AS calm (shard, epoch)
             WHERE s.relay_group = ? AND s.shard = calm.shard AND s.epoch = calm.epoch AND s.owner = ?
             """;

@@ -5,24 +5,25 @@ import io.postrider.relay.Delivery;
 import io.postrider.relay.Outcome;
 import io.postrider.relay.Verdict;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * How one loop treats shards whose owners ended again and again: an event of theirs may be what ends a relay. So it
- * sends a few of them, one of a shard, after it has noted in the table which, and the next when they are answered; if it
- * ends, its successor counts that against each of them, and sends these alone. An event with four such ends is dead: three
- * of them were its own. A shard is calm again once all that its last owner can have sent has gone. For one thread.
+ * sends a few of them, after it has noted in the table which, and the next when they are answered; if it ends, its
+ * successor counts that against each of them, and sends these alone. An event with four such ends is dead: three
+ * of them were its own. A shard is calm again once all that its last owner can have sent has gone, also one that was left
+ * less often: then that was chance. For one thread.
  */
 final class Caution {
     static final String KILLED_RELAY = "KILLED_RELAY";
-    /** The oldest row of each stream is enough. */
-    static final int DEPTH = 1;
-
     static final int ROWS = 256;
     /** More would take long when they must be sent one by one, since a relay ended with them. */
     static final int MOST_AT_ONCE = 32;
@@ -54,8 +55,13 @@ final class Caution {
      */
     record Sight(EventStore.Found found, boolean all) {}
 
+    /** How many rows of each stream and shard to look at, so that there are as many as may be sent together. */
+    static int depth(int shards) {
+        return Math.max(1, MOST_AT_ONCE / shards);
+    }
+
     boolean covers(int shard, long epoch) {
-        return ownership.suspects().newest(shard, epoch).isPresent();
+        return ownership.suspects().isCareful(shard, epoch);
     }
 
     /**
@@ -64,7 +70,12 @@ final class Caution {
      * @param most so many at most
      * @param partial whether it looks at one stream alone, which shows no shard to be calm
      */
-    Step take(Map<Integer, Long> careful, Function<Map<Integer, Long>, Sight> look, int most, boolean partial) {
+    Step take(
+            Map<Integer, Long> careful,
+            Function<Map<Integer, Long>, Sight> look,
+            Collection<Delivery> taken,
+            int most,
+            boolean partial) {
         Suspects suspects = ownership.suspects();
         if (careful.isEmpty() || !suspects.isMyTurn(this)) {
             return Step.NOTHING;
@@ -75,8 +86,9 @@ final class Caution {
             while (oldest.size() < most && !rest.isEmpty()) {
                 Map<Integer, Long> some = first(rest);
                 rest.keySet().removeAll(some.keySet());
-                oldest.addAll(lookAt(some, look.apply(some), partial));
+                oldest.addAll(lookAt(some, look.apply(some), taken, partial));
             }
+            // So no event goes before an older one of its key, wherever the list is cut.
             oldest.sort(Comparator.comparingLong(Delivery::id));
             return judgeOrHandOver(oldest.stream().limit(most).toList());
         } finally {
@@ -84,9 +96,9 @@ final class Caution {
         }
     }
 
-    private List<Delivery> lookAt(Map<Integer, Long> some, Sight sight, boolean partial) {
+    private List<Delivery> lookAt(Map<Integer, Long> some, Sight sight, Collection<Delivery> taken, boolean partial) {
         if (sight.all() && !partial) {
-            calm(some, sight.found());
+            calm(some, sight.found(), taken);
         }
         return oldest(sight, partial);
     }
@@ -102,23 +114,23 @@ final class Caution {
         if (marked.isEmpty()) {
             return Step.NOTHING;
         }
-        List<Delivery> deadly = withDeaths(marked, deaths, Suspects.LAST_DEATH);
-        if (!deadly.isEmpty()) {
-            return judge(deadly, each -> new Outcome.Dead(KILLED_RELAY, message(deaths.getOrDefault(each.id(), 0))));
+        int unharmed = (int) marked.stream()
+                .takeWhile(each -> deaths.getOrDefault(each.id(), 0) == 0)
+                .count();
+        if (unharmed > 0 && unharmed < marked.size()) {
+            return judgeOrHandOver(marked.subList(0, unharmed));
         }
-        List<Delivery> doubtful = withDeaths(marked, deaths, 1);
-        if (!doubtful.isEmpty() && suspects.size() > 1) {
+        Delivery first = marked.get(0);
+        int ends = deaths.getOrDefault(first.id(), 0);
+        if (ends >= Suspects.LAST_DEATH) {
+            return judge(List.of(first), each -> new Outcome.Dead(KILLED_RELAY, message(ends)));
+        }
+        if (ends > 0 && suspects.size() > 1) {
             // Alone, so that it is known whether it is this one.
-            return judgeOrHandOver(doubtful.subList(0, 1));
+            return judgeOrHandOver(List.of(first));
         }
         ownership.suspects().handOver(this, marked);
         return new Step(marked, List.of());
-    }
-
-    private static List<Delivery> withDeaths(List<Delivery> marked, Map<Long, Integer> deaths, int least) {
-        return marked.stream()
-                .filter(each -> deaths.getOrDefault(each.id(), 0) >= least)
-                .toList();
     }
 
     private Step judge(List<Delivery> suspects, Function<Delivery, Outcome.Failed> outcome) {
@@ -139,18 +151,15 @@ final class Caution {
     }
 
     /**
-     * The oldest in each shard of those that an earlier owner can have sent, or of all: if such may be behind what was cut
-     * off, or if no look will show the shard to be calm.
+     * Those that an earlier owner can have sent, or all: if such may be behind what was cut off, or if no look will show the
+     * shard to be calm.
      */
     private List<Delivery> oldest(Sight sight, boolean partial) {
         List<Delivery> found = sight.found().deliveries();
         List<Delivery> suspected =
                 found.stream().filter(this::mayHaveEndedAnOwner).toList();
         boolean anyWillDo = suspected.isEmpty() && (partial || !sight.all());
-        Map<Integer, Delivery> oldest = new LinkedHashMap<>();
-        (anyWillDo ? found : suspected)
-                .forEach(each -> oldest.putIfAbsent(ShardClaim.of(each).shard(), each));
-        return List.copyOf(oldest.values());
+        return anyWillDo ? found : suspected;
     }
 
     private boolean mayHaveEndedAnOwner(Delivery delivery) {
@@ -159,15 +168,28 @@ final class Caution {
                 <= ownership.suspects().newest(claim.shard(), claim.epoch()).orElse(-1);
     }
 
-    /** What waits for its retry, is held or paused does not count: nobody sends it now. */
-    private void calm(Map<Integer, Long> shards, EventStore.Found found) {
-        Map<Integer, Long> calm = new LinkedHashMap<>(shards);
-        calm.keySet().retainAll(found.owned());
-        found.deliveries().stream()
-                .filter(this::mayHaveEndedAnOwner)
-                .forEach(delivery -> calm.remove(ShardClaim.of(delivery).shard()));
-        calm.keySet().removeIf(shard -> !ownership.isIdle(shard));
-        if (!calm.isEmpty()) {
+    /**
+     * Calms those of these shards that were left by owners who ended, and of which nothing is left that was there then. What
+     * waits for its retry, is held or paused does not count: nobody sends it now.
+     *
+     * @param found all that is to be sent from them
+     * @param taken what this loop has under way
+     */
+    void calm(Map<Integer, Long> shards, EventStore.Found found, Collection<Delivery> taken) {
+        Map<Integer, Long> newest = new HashMap<>();
+        shards.forEach(
+                (shard, epoch) -> ownership.suspects().newest(shard, epoch).ifPresent(id -> newest.put(shard, id)));
+        newest.keySet().retainAll(found.owned());
+        // Whatever the epoch: what was taken before this relay lost the shard for a while may still be on its way.
+        Stream.concat(found.deliveries().stream(), taken.stream()).forEach(delivery -> {
+            int shard = ShardClaim.of(delivery).shard();
+            if (delivery.id() <= newest.getOrDefault(shard, -1L)) {
+                newest.remove(shard);
+            }
+        });
+        if (!newest.isEmpty()) {
+            Map<Integer, Long> calm = new LinkedHashMap<>(shards);
+            calm.keySet().retainAll(newest.keySet());
             events.calm(calm);
             ownership.suspects().calm(calm);
         }

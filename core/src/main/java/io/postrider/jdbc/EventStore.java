@@ -66,8 +66,8 @@ interface EventStore extends AutoCloseable {
     void register(Set<String> streams);
 
     /**
-     * Notes, in the place of all before, that these are about to be sent, at most one of a shard, where it is owned in the
-     * epoch of its claim; returns those that were noted, by id, with how many relays have ended while they were under way.
+     * Notes, in the place of all before, that these are about to be sent, where their shards are owned in the epochs of
+     * their claims; returns those that were noted, by id, with how many relays have ended while they were under way.
      */
     Map<Long, Integer> mark(List<Delivery> suspects);
 

@@ -178,7 +178,7 @@ final class OrderedIntake implements Intake {
                     EventStore.Found found = look(new EventStore.Query(
                             shards,
                             taken.keySet(),
-                            Caution.DEPTH,
+                            Caution.depth(shards.size()),
                             Caution.ROWS,
                             demand.bytes(),
                             demand.closed(),
@@ -187,6 +187,7 @@ final class OrderedIntake implements Intake {
                             found.deliveries().size() < Caution.ROWS && bytes(found.deliveries()) < demand.bytes();
                     return new Caution.Sight(found, all);
                 },
+                taken.values(),
                 only(demand) == null ? Math.max(1, Math.min(Caution.MOST_AT_ONCE, demand.rows())) : 1,
                 only(demand) != null);
         step.suspects().forEach(this::took);
@@ -198,10 +199,13 @@ final class OrderedIntake implements Intake {
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStore.Found found = look(new EventStore.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand)));
-        found.deliveries().forEach(this::took);
         boolean full = found.deliveries().size() >= rows;
         boolean cutOff =
                 full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
+        if (!cutOff && only(demand) == null && demand.without().equals(demand.closed())) {
+            caution.calm(shards, found, taken.values());
+        }
+        found.deliveries().forEach(this::took);
         deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
         return new Taken(
                 found.deliveries(),

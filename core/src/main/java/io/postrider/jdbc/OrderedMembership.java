@@ -185,11 +185,14 @@ final class OrderedMembership implements Membership {
             ShardStore.Won won = statements.take(ownership.member(), shares.free());
             ownership.add(won);
             log.debug("Relay {} took {} shards and has {}", name, won.epochs().size(), ownership.size());
-            if (!won.careful().isEmpty()) {
+            long careful = won.left().values().stream()
+                    .filter(left -> left.unclean() >= Suspects.CAREFUL_FROM)
+                    .count();
+            if (careful > 0) {
                 log.warn(
-                        "Relay {} sends what is left in {} shards one by one: their last owners ended while sending",
+                        "Relay {} sends what is left in {} shards with care, few at a time: their last owners ended while sending",
                         name,
-                        won.careful().size());
+                        careful);
             }
         }
     }

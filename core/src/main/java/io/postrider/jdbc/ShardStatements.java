@@ -83,7 +83,6 @@ final class ShardStatements implements ShardStore {
                 statement.setLong(4, me);
                 statement.setLong(5, me);
                 statement.setString(6, settings.group());
-                statement.setInt(7, Suspects.CAREFUL_FROM);
                 try (ResultSet rows = statement.executeQuery()) {
                     return won(rows);
                 }
@@ -117,16 +116,16 @@ final class ShardStatements implements ShardStore {
 
     private static Won won(ResultSet rows) throws SQLException {
         Map<Integer, Long> epochs = new HashMap<>();
-        Map<Integer, Long> careful = new HashMap<>();
+        Map<Integer, Left> left = new HashMap<>();
         while (rows.next()) {
             int shard = rows.getInt(1);
             epochs.put(shard, rows.getLong(2));
-            long newest = rows.getLong(3);
-            if (!rows.wasNull()) {
-                careful.put(shard, newest);
+            int unclean = rows.getInt(3);
+            if (unclean > 0) {
+                left.put(shard, new Left(unclean, rows.getLong(4)));
             }
         }
-        return new Won(epochs, careful);
+        return new Won(epochs, left);
     }
 
     private static Set<String> texts(@Nullable Array array) throws SQLException {

@@ -38,12 +38,20 @@ interface ShardStore extends AutoCloseable {
     record Survey(boolean renewed, List<Peer> peers, List<Seen> shards) {}
 
     /**
+     * How a shard was left.
+     *
+     * @param unclean so many owners in a row ended without a release
+     * @param newest the newest id when the first of them had ended
+     */
+    record Left(int unclean, long newest) {}
+
+    /**
      * Shards that were taken.
      *
      * @param epochs their new epochs
-     * @param careful those whose owners have ended without a release again and again, with the newest id at that time
+     * @param left those whose last owner ended without a release
      */
-    record Won(Map<Integer, Long> epochs, Map<Integer, Long> careful) {}
+    record Won(Map<Integer, Long> epochs, Map<Integer, Left> left) {}
 
     /** Makes a new relay, which owns nothing yet; returns its number. */
     long join(String name, Wants wants);

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which shards of a relay must be treated with care, since their owners ended again and again, and the events of these that
- * are on their way in this process: the next ones go when all of them are answered. Shared by the membership and the loops.
- * Thread-safe.
+ * Which shards of a relay were left by owners that ended, and those of them that must be treated with care, since that happened
+ * again and again; and the events of the latter that are on their way in this process: the next ones go when all of them are
+ * answered. Shared by the membership and the loops. Thread-safe.
  */
 final class Suspects {
     /** So many owners in a row without a release are more than chance; two are often killed one after the other. */
@@ -21,26 +21,35 @@ final class Suspects {
     /** An event with which so many relays have ended is not sent any more: once beside others, and then alone. */
     static final int LAST_DEATH = 4;
 
-    /** @param newest what has a higher id came later, and cannot have ended anybody */
-    private record Care(long epoch, long newest) {}
+    private record Care(long epoch, ShardStore.Left left) {}
 
     private final ConcurrentMap<Integer, Care> cares = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Object> turn = new AtomicReference<>();
 
-    /** Notes those to be careful with; to be called before anybody may read them. */
+    /** Notes how they were left; to be called before anybody may read them. */
     void add(ShardStore.Won won) {
-        won.careful().forEach((shard, newest) -> {
+        won.left().forEach((shard, left) -> {
             Long epoch = won.epochs().get(shard);
             if (epoch != null) {
-                cares.put(shard, new Care(epoch, newest));
+                cares.put(shard, new Care(epoch, left));
             }
         });
     }
 
-    /** The newest id that may have ended an owner of this shard; empty if there is nothing to be careful with. */
+    boolean isCareful(int shard, long epoch) {
+        Care care = cares.get(shard);
+        return care != null && care.epoch() == epoch && care.left().unclean() >= CAREFUL_FROM;
+    }
+
+    /**
+     * The newest id that may have ended the last owner of this shard; empty if none can have. What has a higher one came
+     * later.
+     */
     OptionalLong newest(int shard, long epoch) {
         Care care = cares.get(shard);
-        return care != null && care.epoch() == epoch ? OptionalLong.of(care.newest()) : OptionalLong.empty();
+        return care != null && care.epoch() == epoch
+                ? OptionalLong.of(care.left().newest())
+                : OptionalLong.empty();
     }
 
     void calm(Map<Integer, Long> shards) {

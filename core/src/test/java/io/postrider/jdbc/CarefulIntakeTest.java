@@ -4,7 +4,6 @@ package io.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.postrider.OutboxEvent;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
@@ -12,15 +11,9 @@ import io.postrider.relay.Outcome;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What an owner does with shards whose former owners ended again and again. */
@@ -31,21 +24,22 @@ class CarefulIntakeTest {
     private static final long NEWEST = 100;
 
     private final Ownership ownership = new Ownership();
-    private final Table table = new Table();
+    private final CarefulTable table = new CarefulTable(ownership);
     private final OrderedIntake intake = intake(0, 1);
 
     CarefulIntakeTest() {
         ownership.joined(1);
         ownership.add(new ShardStore.Won(
-                Map.of(CAREFUL, 1L, CAREFUL_TOO, 1L, PLAIN, 1L), Map.of(CAREFUL, NEWEST, CAREFUL_TOO, NEWEST)));
+                Map.of(CAREFUL, 1L, CAREFUL_TOO, 1L, PLAIN, 1L), Map.of(CAREFUL, left(3), CAREFUL_TOO, left(3))));
         ownership.renewed(Long.MAX_VALUE);
     }
 
     @Test
-    void oneEventOfEachShardIsHandedOutAndMarkedBefore() {
+    void aFewAreHandedOutAndMarkedBeforeAndTheNextWhenTheseAreAnswered() {
         table.put(CAREFUL, 11, 13);
         table.put(CAREFUL_TOO, 12);
-        Taken first = take();
+        Demand two = Demand.of(2, 1000, Set.of());
+        Taken first = intake.take(two);
         assertThat(ids(first)).containsExactly(11L, 12L);
         assertThat(table.marked).containsExactly(11L, 12L);
         assertThat(ids(take())).as("while they are under way").isEmpty();
@@ -61,19 +55,39 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void oneWithWhichARelayEndedIsSentAlone() {
-        table.put(CAREFUL, 11);
+    void severalOfAShardAreSentTogetherButNoMoreThanThirtyTwo() {
+        for (long id = 1; id <= 40; id++) {
+            table.put(CAREFUL, id);
+        }
+        assertThat(intake.take(Demand.of(100, 1000, Set.of())).deliveries())
+                .as("two shards to be careful with: so many of each")
+                .hasSize(16);
+        ownership.suspects().calm(Map.of(CAREFUL_TOO, 1L));
+        assertThat(Caution.depth(1)).isEqualTo(32);
+        assertThat(Caution.depth(64)).isEqualTo(1);
+    }
+
+    @Test
+    void oneWithWhichARelayEndedIsSentAloneAfterWhatIsOlder() {
+        table.put(CAREFUL, 11, 13, 14);
         table.put(CAREFUL_TOO, 12);
-        table.deaths.put(12L, 1);
+        table.deaths.put(13L, 1);
+        Taken older = take();
+        assertThat(ids(older)).containsExactly(11L, 12L);
+        assertThat(table.marked)
+                .as("the last mark is of them alone")
+                .endsWith(11L, 12L)
+                .hasSize(6);
+        intake.settle(older.deliveries());
         Taken alone = take();
-        assertThat(ids(alone)).containsExactly(12L);
+        assertThat(ids(alone)).containsExactly(13L);
         assertThat(table.marked)
                 .as("the last mark is of it alone")
-                .endsWith(12L)
-                .hasSize(3);
+                .endsWith(14L, 13L)
+                .hasSize(9);
         assertThat(ids(take())).as("while it is under way").isEmpty();
         intake.settle(alone.deliveries());
-        assertThat(ids(take())).containsExactly(11L);
+        assertThat(ids(take())).containsExactly(14L);
     }
 
     @Test
@@ -200,6 +214,67 @@ class CarefulIntakeTest {
         assertThat(ids(take())).containsExactly(11L, 12L);
     }
 
+    @Test
+    void aShardThatWasLeftOnceIsReadAsEverAndCalmWhenAllHasGoneThatWasThere() {
+        leftOnce();
+        table.put(PLAIN, 21, 22);
+        Taken old = take();
+        assertThat(ids(old)).containsExactly(21L, 22L);
+        table.put(PLAIN, NEWEST + 1);
+        Taken late = take();
+        assertThat(ids(late)).containsExactly(NEWEST + 1);
+        intake.settle(old.deliveries().subList(0, 1));
+        take();
+        assertThat(table.calmed).as("while one of them is under way").isEmpty();
+        intake.release(old.deliveries().subList(1, 2));
+        Taken again = take();
+        assertThat(ids(again)).containsExactly(22L);
+        assertThat(table.calmed).as("one of them was still to be sent").isEmpty();
+        intake.settle(again.deliveries());
+        assertThat(intake.size()).as("what came later is still under way").isEqualTo(1);
+        take();
+        assertThat(table.calmed).containsExactly(PLAIN);
+        take();
+        assertThat(table.calmed).as("once is enough").hasSize(1);
+        assertThat(table.marked).isEmpty();
+    }
+
+    @Test
+    void aReadThatLeftSomethingOutShowsNoShardToBeCalm() {
+        leftOnce();
+        table.put(PLAIN, 21);
+        intake.release(intake.take(Demand.trial("t", 10, 1000)).deliveries());
+        intake.take(new Demand(10, 1000, Set.of("s"), null, Set.of(), Map.of()));
+        assertThat(table.calmed).isEmpty();
+        intake.take(Demand.of(10, 1000, Set.of("s")));
+        assertThat(table.calmed)
+                .as("nobody sends from it while its gate is closed")
+                .containsExactly(PLAIN);
+    }
+
+    @Test
+    void whatWasTakenBeforeTheShardWasLostStillCounts() {
+        leftOnce();
+        table.put(PLAIN, 21);
+        Taken before = take();
+        table.epoch = 3;
+        ownership.add(new ShardStore.Won(Map.of(PLAIN, 3L), Map.of(PLAIN, left(1))));
+        take();
+        assertThat(table.calmed).isEmpty();
+        intake.settle(before.deliveries());
+        take();
+        assertThat(table.calmed).containsExactly(PLAIN);
+    }
+
+    private void leftOnce() {
+        ownership.suspects().calm(Map.of(CAREFUL, 1L, CAREFUL_TOO, 1L));
+        ownership.add(new ShardStore.Won(Map.of(PLAIN, 1L), Map.of(PLAIN, left(1))));
+    }
+
+    private static ShardStore.Left left(int unclean) {
+        return new ShardStore.Left(unclean, NEWEST);
+    }
+
     private OrderedIntake intake(int index, int count) {
         return new OrderedIntake(table, ownership, new OrderedIntake.Part(index, count, false, null), () -> 0);
     }
@@ -214,95 +289,5 @@ class CarefulIntakeTest {
 
     private static List<Long> ids(Taken taken) {
         return taken.deliveries().stream().map(Delivery::id).toList();
-    }
-
-    /** Events of stream s, each with a key of its own. */
-    private final class Table implements EventStore {
-        final TreeMap<Long, Integer> shardOf = new TreeMap<>();
-        final Map<Long, Integer> deaths = new HashMap<>();
-        final List<Long> marked = new ArrayList<>();
-        final List<Integer> calmed = new ArrayList<>();
-        final List<String> statements = new ArrayList<>();
-        boolean refusesMarks;
-        boolean failsMarks;
-        long epoch = 1;
-
-        void put(int shard, long... ids) {
-            for (long id : ids) {
-                shardOf.put(id, shard);
-            }
-        }
-
-        @Override
-        public Found read(Query query) {
-            statements.add("read");
-            List<Delivery> found = new ArrayList<>();
-            Map<Integer, Integer> depths = new HashMap<>();
-            boolean barred = query.without().contains("s")
-                    || (query.only() != null && !query.only().equals("s"));
-            shardOf.forEach((id, shard) -> {
-                boolean there =
-                        query.shards().containsKey(shard) && !query.inFlight().contains(id);
-                if (!barred && there && depths.merge(shard, 1, Integer::sum) <= query.depth()) {
-                    found.add(delivery(id, shard));
-                }
-            });
-            Set<Integer> owned = new HashSet<>(query.shards().keySet());
-            return new Found(found, owned, Set.of(), Set.of(), Optional.empty());
-        }
-
-        private Delivery delivery(long id, int shard) {
-            OutboxEvent event = OutboxEvent.of("s", "T")
-                    .id(new UUID(0, id))
-                    .key("k" + id)
-                    .payload(new byte[1])
-                    .build();
-            return new Delivery(id, 0, 0, event, new ShardClaim(shard, epoch, false, ownership));
-        }
-
-        @Override
-        public void settle(List<Delivery> published) {
-            published.forEach(delivery -> shardOf.remove(delivery.id()));
-        }
-
-        @Override
-        public Judged verdict(List<Verdict> verdicts) {
-            Set<Long> written = new HashSet<>();
-            Set<Integer> owned = new HashSet<>();
-            for (Verdict verdict : verdicts) {
-                written.add(verdict.delivery().id());
-                owned.add(ShardClaim.of(verdict.delivery()).shard());
-                shardOf.remove(verdict.delivery().id());
-            }
-            return new Judged(written, owned);
-        }
-
-        @Override
-        public void register(Set<String> streams) {}
-
-        @Override
-        public Map<Long, Integer> mark(List<Delivery> suspects) {
-            statements.add("mark");
-            if (failsMarks) {
-                throw new FeedException("no", new IllegalStateException());
-            }
-            Map<Long, Integer> noted = new HashMap<>();
-            if (!refusesMarks) {
-                suspects.forEach(each -> {
-                    marked.add(each.id());
-                    noted.put(each.id(), deaths.getOrDefault(each.id(), 0));
-                });
-            }
-            return noted;
-        }
-
-        @Override
-        public void calm(Map<Integer, Long> shards) {
-            statements.add("calm");
-            calmed.addAll(shards.keySet());
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -306,13 +306,20 @@ public final class Rig implements AutoCloseable {
         try {
             demand.accept(report);
         } catch (AssertionError e) {
-            throw new AssertionError(test + ", seed " + seed + ": " + e.getMessage(), e);
+            throw new AssertionError(test + ", seed " + seed + ", left " + left() + ": " + e.getMessage(), e);
         }
         if (!settled) {
-            throw new AssertionError(test + ", seed " + seed + ": delivered, but not settled after " + PATIENCE + ": "
-                    + texts("SELECT id || ' ' || status || ' ' || event_key FROM outbox_event LIMIT 10"));
+            throw new AssertionError(
+                    test + ", seed " + seed + ": delivered, but not settled after " + PATIENCE + ": " + left());
         }
         return report;
+    }
+
+    /** What is still in the table: how many in which state, of which key, and the first of them. */
+    private List<String> left() {
+        return texts("SELECT concat_ws(' ', count(*), status, event_key, 'from', min(id), max(last_error_code),"
+                + " 'with', max(unclean_count), 'deaths')"
+                + " FROM outbox_event GROUP BY status, event_key ORDER BY min(id) LIMIT 10");
     }
 
     /** For a test that does not go by the ledger: it has passed, and this is what happened. */

@@ -40,7 +40,7 @@ final class SimulatedCalm extends Statement<List<ShardRow>> {
     @Override
     protected List<ShardRow> write(Tables tables, long now) {
         found.forEach(row -> {
-            tables.put(row.shard(), new Care(0, 0));
+            tables.put(row.shard(), Care.NONE);
             ledger.calm(row);
         });
         return found;

@@ -8,16 +8,18 @@ import io.postrider.faults.simulator.Tables;
 import io.postrider.faults.simulator.Tables.Care;
 import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.relay.Delivery;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /** Sql.MARK: moves the marks of a relay, under the fences of the shards that they move to. */
 final class SimulatedMark extends Statement<Map<Long, Integer>> {
-    private final Map<ShardRow, Delivery> suspects = new LinkedHashMap<>();
+    private final Map<ShardRow, List<Delivery>> suspects = new LinkedHashMap<>();
     private final long me;
     private final Ledger ledger;
     private final Map<Long, Integer> deaths = new HashMap<>();
@@ -26,10 +28,15 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
     SimulatedMark(List<Delivery> suspects, long me, Ledger ledger) {
         suspects.forEach(each -> {
             ShardClaim claim = ShardClaim.of(each);
-            this.suspects.put(new ShardRow(claim.shard(), me, claim.epoch()), each);
+            ShardRow owned = new ShardRow(claim.shard(), me, claim.epoch());
+            this.suspects.computeIfAbsent(owned, same -> new ArrayList<>()).add(each);
         });
         this.me = me;
         this.ledger = ledger;
+    }
+
+    private List<Delivery> all() {
+        return suspects.values().stream().flatMap(List::stream).toList();
     }
 
     @Override
@@ -39,7 +46,7 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
                 .filter(claimed -> claimed.equals(snapshot.shard(claimed.shard())))
                 .forEach(claimed -> mine.add(claimed.shard()));
         found = List.copyOf(mine);
-        suspects.values().stream()
+        all().stream()
                 .filter(each -> snapshot.events().containsKey(each.id()))
                 .forEach(each -> deaths.put(each.id(), snapshot.deaths(each.id())));
     }
@@ -53,7 +60,7 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
     protected void recheck(Tables latest, long now) {
         found = found.stream()
                 .filter(shard -> latest.shard(shard).owner() == me
-                        && (latest.care(shard).suspect() != 0 || suspects.containsKey(latest.shard(shard))))
+                        && (!latest.care(shard).suspects().isEmpty() || suspects.containsKey(latest.shard(shard))))
                 .toList();
     }
 
@@ -62,14 +69,16 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
         Map<Long, Integer> marked = new HashMap<>();
         for (int shard : found) {
             ShardRow owned = tables.shard(shard);
-            @Nullable Delivery suspect = suspects.get(owned);
-            tables.put(shard, new Care(tables.care(shard).unclean(), suspect == null ? 0 : suspect.id()));
-            if (suspect != null) {
+            List<Delivery> here = suspects.getOrDefault(owned, List.of());
+            Care care = tables.care(shard);
+            Set<Long> ids = here.stream().map(Delivery::id).collect(Collectors.toSet());
+            tables.put(shard, new Care(care.unclean(), care.newest(), ids));
+            for (Delivery suspect : here) {
                 ledger.marked(suspect.event(), owned, deaths.getOrDefault(suspect.id(), 0));
                 marked.put(suspect.id(), 0);
             }
         }
-        if (marked.size() < suspects.size()) {
+        if (marked.size() < all().size()) {
             ledger.sometimes(Sometimes.ZOMBIE_MARK_REFUSED);
         }
         marked.keySet().retainAll(deaths.keySet());
@@ -79,6 +88,6 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
 
     @Override
     public String toString() {
-        return "mark " + suspects.values().stream().map(Delivery::id).toList() + " under " + suspects.keySet();
+        return "mark " + all().stream().map(Delivery::id).toList() + " under " + suspects.keySet();
     }
 }

@@ -9,6 +9,7 @@ import io.postrider.faults.simulator.Tables.Care;
 import io.postrider.faults.simulator.Tables.ShardRow;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Sql.RELEASE_SHARDS. */
 final class SimulatedRelease extends Statement<List<Integer>> {
@@ -43,8 +44,12 @@ final class SimulatedRelease extends Statement<List<Integer>> {
         for (int shard : found) {
             ledger.sometimes(Sometimes.REBALANCE);
             tables.put(new ShardRow(shard, 0, tables.shard(shard).epoch()));
-            int unclean = tables.care(shard).unclean();
-            tables.put(shard, new Care(unclean < Suspects.CAREFUL_FROM ? 0 : unclean, 0));
+            Care care = tables.care(shard);
+            tables.put(
+                    shard,
+                    care.unclean() < Suspects.CAREFUL_FROM
+                            ? Care.NONE
+                            : new Care(care.unclean(), care.newest(), Set.of()));
         }
         return found;
     }

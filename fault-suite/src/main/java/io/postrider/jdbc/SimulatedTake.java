@@ -13,6 +13,7 @@ import io.postrider.faults.simulator.Tables.Status;
 import io.postrider.jdbc.ShardStore.Seen;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Sql.TAKE_SHARDS: the relays as the snapshot has them, the shards as they are when they are locked. */
@@ -54,26 +55,32 @@ final class SimulatedTake extends Statement<ShardStore.Won> {
     @Override
     protected ShardStore.Won write(Tables tables, long now) {
         Map<Integer, Long> epochs = new TreeMap<>();
-        Map<Integer, Long> careful = new TreeMap<>();
+        Map<Integer, ShardStore.Left> left = new TreeMap<>();
         for (Seen shard : free) {
             ShardRow row = tables.shard(shard.shard());
-            int unclean = tables.care(row.shard()).unclean();
+            Care care = tables.care(row.shard());
+            int unclean = care.unclean();
+            long newest = care.newest();
             if (row.owner() != 0) {
                 ledger.sometimes(Sometimes.TAKEOVER);
-                count(tables, tables.care(row.shard()).suspect());
+                care.suspects().forEach(suspect -> count(tables, suspect));
+                if (unclean == 0) {
+                    newest = seen.events().isEmpty() ? 0 : seen.events().lastKey();
+                }
                 unclean++;
             }
             ShardRow taken = new ShardRow(row.shard(), me, row.epoch() + 1);
             tables.put(taken);
-            tables.put(row.shard(), new Care(unclean, 0));
+            tables.put(row.shard(), new Care(unclean, newest, Set.of()));
             epochs.put(row.shard(), taken.epoch());
             if (unclean >= Suspects.CAREFUL_FROM) {
                 ledger.careful(taken);
-                careful.put(
-                        row.shard(), seen.events().isEmpty() ? 0 : seen.events().lastKey());
+            }
+            if (unclean > 0) {
+                left.put(row.shard(), new ShardStore.Left(unclean, newest));
             }
         }
-        return new ShardStore.Won(epochs, careful);
+        return new ShardStore.Won(epochs, left);
     }
 
     /** One that somebody has locked would be passed over; here it is counted, and what he writes is written too. */

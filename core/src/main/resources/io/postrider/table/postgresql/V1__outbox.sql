@@ -192,8 +192,10 @@ CREATE TABLE outbox_shard (
     epoch       bigint   NOT NULL DEFAULT 0,
     -- Owners in a row that did not release it; from 3 on it is kept until what they left behind has gone.
     unclean     integer  NOT NULL DEFAULT 0,
-    -- The event (its id) that a careful owner is about to send, or was when it ended.
-    suspect     bigint,
+    -- The newest event (its id) when the first of them had ended.
+    newest      bigint   NOT NULL DEFAULT 0,
+    -- The events (their ids) that a careful owner is about to send, or was when it ended.
+    suspects    bigint[],
     PRIMARY KEY (relay_group, shard)
 ) WITH (fillfactor = 50);
 

@@ -46,9 +46,10 @@ class OneStreamDrainTest {
     void itEndsAlsoWhereTheLastOwnersDied() {
         DATABASE.execute("INSERT INTO outbox_event (stream, event_key, event_type)"
                 + " SELECT CASE n % 2 WHEN 0 THEN 'orders' ELSE 'invoices' END, n, 'T' FROM generate_series(1, 20) n");
-        DATABASE.execute("INSERT INTO outbox_shard (relay_group, shard, unclean)"
-                + " SELECT 'default', n, 3 FROM generate_series(0, 255) n"
-                + " ON CONFLICT (relay_group, shard) DO UPDATE SET unclean = excluded.unclean");
+        DATABASE.execute("INSERT INTO outbox_shard (relay_group, shard, unclean, newest)"
+                + " SELECT 'default', n, 3, (SELECT max(id) FROM outbox_event) FROM generate_series(0, 255) n"
+                + " ON CONFLICT (relay_group, shard)"
+                + " DO UPDATE SET unclean = excluded.unclean, newest = excluded.newest");
         AtomicInteger published = new AtomicInteger();
         Publisher appending = event -> {
             if (published.getAndIncrement() == 0) {

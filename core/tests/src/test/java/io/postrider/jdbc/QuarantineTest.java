@@ -32,8 +32,8 @@ class QuarantineTest {
     void leaveUncleanShards() {
         database.clear();
         IntStream.range(0, EVENTS).forEach(i -> database.event("s", "key-" + i % 15));
-        database.execute("INSERT INTO outbox_shard (relay_group, shard, owner, epoch, unclean)"
-                + " SELECT 'default', n, -1, 1, 2 FROM generate_series(0, 255) n");
+        database.execute("INSERT INTO outbox_shard (relay_group, shard, owner, epoch, unclean, newest)"
+                + " SELECT 'default', n, -1, 1, 2, (SELECT max(id) FROM outbox_event) FROM generate_series(0, 255) n");
     }
 
     @Test
@@ -77,6 +77,20 @@ class QuarantineTest {
     }
 
     @Test
+    void shardsThatWereLeftLessOftenAreCalmWhenTheyAreEmpty() {
+        database.execute("UPDATE outbox_shard SET unclean = 0");
+        publisher.answersAfter = 15;
+        try (Relay relay = relay(2)) {
+            relay.start();
+            await().atMost(Duration.ofSeconds(60)).until(() -> uncleanShards() == 0);
+            assertThat(database.number("SELECT count(*) FROM outbox_event"))
+                    .as("not before")
+                    .isZero();
+        }
+        assertThat(publisher.most).as("one of each key").hasValue(15);
+    }
+
+    @Test
     void whatIsInShardsThatWereReleasedInOrderGoesAtOnce() {
         database.execute("UPDATE outbox_shard SET owner = NULL, unclean = 0");
         publisher.answersAfter = 15;
@@ -85,7 +99,7 @@ class QuarantineTest {
     }
 
     private static long uncleanShards() {
-        return database.number("SELECT count(*) FROM outbox_shard WHERE unclean > 0 OR suspect IS NOT NULL");
+        return database.number("SELECT count(*) FROM outbox_shard WHERE unclean > 0 OR suspects IS NOT NULL");
     }
 
     private Relay relay(int loops) {

@@ -12,12 +12,13 @@ import java.util.function.LongPredicate;
 /** Knows which shards are to be treated with care and which events were marked, and checks that it is done so. */
 final class Quarantine {
     private static final int DEATHS = 4;
+    private static final int MOST_AT_ONCE = 32;
 
     private final World world;
     private final Set<ShardRow> careful = new HashSet<>();
     private final Map<Entry, Set<ShardRow>> marks = new HashMap<>();
     private final Map<Entry, Integer> told = new HashMap<>();
-    private final Map<Node, Map<Send, Integer>> suspects = new HashMap<>();
+    private final Map<Node, Set<Send>> suspects = new HashMap<>();
 
     Quarantine(World world) {
         this.world = world;
@@ -40,7 +41,7 @@ final class Quarantine {
         marks.computeIfAbsent(entry, same -> new HashSet<>()).add(owned);
     }
 
-    /** Of each shard to be careful with, one event at a time is sent, and it is marked; alone, if a relay ended with it. */
+    /** What is sent from shards to be careful with is marked, and few at a time; alone, if a relay ended with it. */
     void sending(Send send, ShardRow claim) {
         if (!careful.contains(claim)) {
             return;
@@ -48,14 +49,14 @@ final class Quarantine {
         if (!marks.getOrDefault(send.entry, Set.of()).contains(claim)) {
             throw new Violation("I8 marked", send.node + " sends " + send.entry + " without a mark");
         }
-        Map<Send, Integer> beside = suspects.computeIfAbsent(send.node, same -> new HashMap<>());
-        beside.keySet().removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
-        boolean alone = endedWith(send) || beside.keySet().stream().anyMatch(this::endedWith);
-        if (!beside.isEmpty() && (alone || beside.containsValue(claim.shard()))) {
+        Set<Send> beside = suspects.computeIfAbsent(send.node, same -> new HashSet<>());
+        beside.removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
+        boolean alone = endedWith(send) || beside.stream().anyMatch(this::endedWith);
+        if (!beside.isEmpty() && (alone || beside.size() >= MOST_AT_ONCE)) {
             throw new Violation(
                     "I8 suspects",
                     send.node + " sends " + send.entry + " beside "
-                            + beside.keySet().stream().map(each -> each.entry).toList());
+                            + beside.stream().map(each -> each.entry).toList());
         }
         if (!beside.isEmpty()) {
             world.count(Sometimes.SUSPECTS_BESIDE_EACH_OTHER);
@@ -63,7 +64,7 @@ final class Quarantine {
         if (endedWith(send)) {
             world.count(Sometimes.SUSPECT_ALONE);
         }
-        beside.put(send, claim.shard());
+        beside.add(send);
     }
 
     private boolean endedWith(Send send) {
@@ -74,7 +75,7 @@ final class Quarantine {
     void requeued(Entry entry, Tables tables) {
         marks.getOrDefault(entry, new HashSet<>())
                 .removeIf(owned -> !owned.equals(tables.shard(owned.shard()))
-                        || tables.care(owned.shard()).suspect() != entry.id);
+                        || !tables.care(owned.shard()).suspects().contains(entry.id));
     }
 
     /** @param ended whether this member has ended without a release */

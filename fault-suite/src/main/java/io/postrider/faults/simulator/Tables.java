@@ -44,9 +44,9 @@ public final class Tables {
     /** A row of outbox_shard; owner 0: nobody. */
     public record ShardRow(int shard, long owner, long epoch) {}
 
-    /** The columns unclean and suspect of a row of outbox_shard; suspect 0: none. */
-    public record Care(int unclean, long suspect) {
-        static final Care NONE = new Care(0, 0);
+    /** The columns unclean, newest and suspects of a row of outbox_shard. */
+    public record Care(int unclean, long newest, Set<Long> suspects) {
+        public static final Care NONE = new Care(0, 0, Set.of());
     }
 
     /** A row of outbox_relay. */
@@ -98,11 +98,11 @@ public final class Tables {
         cares.put(shard, care);
     }
 
-    /** The shards of this owner that have a suspect. */
+    /** The shards of this owner that have suspects. */
     public List<Integer> suspected(long owner) {
         return cares.entrySet().stream()
-                .filter(entry ->
-                        entry.getValue().suspect() != 0 && shard(entry.getKey()).owner() == owner)
+                .filter(entry -> !entry.getValue().suspects().isEmpty()
+                        && shard(entry.getKey()).owner() == owner)
                 .map(Map.Entry::getKey)
                 .toList();
     }
