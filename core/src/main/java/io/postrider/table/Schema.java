@@ -77,6 +77,10 @@ public final class Schema {
 
     private void migrate() {
         try (Connection connection = dataSource.getConnection()) {
+            // As a rule there is nothing to do, and no right to do it.
+            if (metaExists(connection) && refuseNewer(version(connection)) == SCRIPTS.size()) {
+                return;
+            }
             connection.setAutoCommit(false);
             try (Statement statement = connection.createStatement()) {
                 // Two processes that start at once migrate one after the other.

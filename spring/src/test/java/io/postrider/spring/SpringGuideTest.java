@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
+import io.postrider.spring.autoconfigure.AlertProperties;
+import io.postrider.spring.autoconfigure.DashboardProperties;
 import io.postrider.spring.autoconfigure.PostriderProperties;
 import java.io.IOException;
 import java.io.StringReader;
@@ -175,15 +177,23 @@ class SpringGuideTest {
         for (String snippet : snippets) {
             Properties properties = new Properties();
             properties.load(new StringReader(snippet));
-            Binder binder = new Binder(
-                    ConfigurationPropertySources.from(new PropertiesPropertySource("guide", properties)),
-                    null,
-                    ApplicationConversionService.getSharedInstance());
-            binder.bind(
-                    "postrider",
-                    Bindable.of(PostriderProperties.class),
-                    new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
+            bind(properties, "postrider.alerts", AlertProperties.class);
+            bind(properties, "postrider.dashboard", DashboardProperties.class);
+            bind(properties, "postrider", PostriderProperties.class);
         }
+    }
+
+    /** Takes those out that belong there, and fails if one is not known. */
+    private static void bind(Properties properties, String prefix, Class<?> type) {
+        Properties own = new Properties();
+        properties.stringPropertyNames().stream()
+                .filter(name -> name.startsWith(prefix + "."))
+                .forEach(name -> own.put(name, properties.remove(name)));
+        new Binder(
+                        ConfigurationPropertySources.from(new PropertiesPropertySource("guide", own)),
+                        null,
+                        ApplicationConversionService.getSharedInstance())
+                .bind(prefix, Bindable.of(type), new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
     }
 
     @Test

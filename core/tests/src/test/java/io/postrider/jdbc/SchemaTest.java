@@ -155,6 +155,17 @@ class SchemaTest {
     }
 
     @Test
+    void whereAllIsDoneMigratingWritesNothing() throws SQLException {
+        TestDatabase database = TestDatabase.migrated();
+        try (OpenTransaction reading = database.begin()) {
+            reading.execute("SET TRANSACTION READ ONLY");
+            Schema.of(reading.dataSource()).apply(SchemaMode.MIGRATE);
+            assertThatThrownBy(() -> reading.execute("CREATE TABLE forbidden (id int)"))
+                    .hasStackTraceContaining("read-only transaction");
+        }
+    }
+
+    @Test
     void theScriptsRunAsPlainStatements() throws SQLException {
         TestDatabase database = TestDatabase.empty();
         try (Connection connection = database.connect();

@@ -5,6 +5,7 @@ import io.postrider.ops.AlertKind;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -21,6 +22,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param newsEvery At most so often of one stream or relay when it gets worse or comes back.
  * @param remindEvery So often of what stays as it is.
  */
+@ConfigurationProperties(AlertProperties.PREFIX)
 public record AlertProperties(
         @DefaultValue("false") boolean log,
         @DefaultValue Slack slack,
@@ -34,6 +36,7 @@ public record AlertProperties(
         @DefaultValue List<AlertKind> ignore,
         @DefaultValue("5m") Duration newsEvery,
         @DefaultValue("4h") Duration remindEvery) {
+    static final String PREFIX = "postrider.alerts";
 
     /**
      * Slack.

@@ -13,13 +13,21 @@ import io.postrider.ops.Retention;
 import io.postrider.ops.SlackChannel;
 import io.postrider.ops.WebhookChannel;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** What the settings want to be done now and then: by relays and workers, or by a thread of the application. */
-record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, List<AlertChannel> ownChannels) {
+record Chores(
+        Storage storage,
+        PostriderProperties properties,
+        JdbcInbox inbox,
+        List<AlertChannel> ownChannels,
+        @Nullable AlertProperties alertProperties) {
 
     /** For relays and workers, which take turns at it: makes and prunes the history. */
     Housekeeper ofRelays(DataSource dataSource) {
@@ -108,11 +116,16 @@ record Chores(Storage storage, PostriderProperties properties, JdbcInbox inbox, 
         HousekeepingProperties given = properties.housekeeping();
         return Housekeeper.builder(dataSource)
                 .tables(storage.tables())
-                .dailyAt(new DailyAt(given.dailyAt(), given.zone()));
+                .dailyAt(new DailyAt(
+                        Objects.requireNonNullElse(given.dailyAt(), HousekeepingProperties.DAILY_AT),
+                        Objects.requireNonNullElse(given.zone(), ZoneOffset.UTC)));
     }
 
     private Optional<Alerts> alerts() {
-        AlertProperties given = properties.alerts();
+        AlertProperties given = alertProperties;
+        if (given == null) {
+            return Optional.empty();
+        }
         try {
             List<AlertChannel> channels = channels(given);
             if (channels.isEmpty()) {

@@ -4,6 +4,7 @@ package io.postrider.spring.autoconfigure;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param hide What nobody sees: words in the names of headers and of fields of JSON payloads.
  * @param showToViewers Headers whose values viewers see.
  */
+@ConfigurationProperties("postrider.dashboard")
 public record DashboardProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("/postrider") String path,

@@ -15,16 +15,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keepAudit How long it is known who did what by hand, 30 days at least.
  * @param keepInbox How long it is known what consumers have processed: a day at least, and as long as events can be
  *     replayed or are tried again; unless set, it is never forgotten.
- * @param dailyAt When it is done.
- * @param zone Time zone of that.
+ * @param dailyAt When it is done; by default at 02:00.
+ * @param zone Time zone of that; by default UTC.
  */
 public record HousekeepingProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("drop") OldHistory oldHistory,
         @DefaultValue("365d") Duration keepAudit,
         @Nullable Duration keepInbox,
-        @DefaultValue("02:00") LocalTime dailyAt,
-        @DefaultValue("UTC") ZoneId zone) {
+        @Nullable LocalTime dailyAt,
+        @Nullable ZoneId zone) {
+    /** Not as a text: to read a time, all that is known about the locale would be loaded at each start. */
+    static final LocalTime DAILY_AT = LocalTime.of(2, 0);
 
     /** What becomes of the history. */
     public enum OldHistory {

@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
@@ -18,12 +19,13 @@ import org.springframework.core.env.Environment;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnBean(Storage.class)
 @ConditionalOnProperty(prefix = "postrider.dashboard", name = "enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DashboardProperties.class)
 public final class PostriderDashboardAutoConfiguration {
 
     /** Stopped by its lifecycle; as a bean only if the context fails while it starts. */
     @Bean(destroyMethod = "stop")
     DashboardMount postriderDashboard(
-            PostriderProperties properties, ListableBeanFactory beans, Environment environment) {
-        return new DashboardMount(properties.dashboard(), beans, environment);
+            DashboardProperties properties, ListableBeanFactory beans, Environment environment) {
+        return new DashboardMount(properties, beans, environment);
     }
 }

@@ -36,9 +36,7 @@ public record PostriderProperties(
         @DefaultValue Metrics metrics,
         @DefaultValue Health health,
         @NestedConfigurationProperty @DefaultValue AppendProperties append,
-        @NestedConfigurationProperty @DefaultValue HousekeepingProperties housekeeping,
-        @NestedConfigurationProperty @DefaultValue AlertProperties alerts,
-        @NestedConfigurationProperty @DefaultValue DashboardProperties dashboard) {
+        @NestedConfigurationProperty @DefaultValue HousekeepingProperties housekeeping) {
 
     /** What is done about the tables at start. */
     public enum Mode {
