@@ -27,11 +27,13 @@ final class Caution {
     static final int ROWS = 256;
     /** More would take long when they must be sent one by one, since a relay ended with them. */
     static final int MOST_AT_ONCE = 32;
-    /** So many shards are looked at together. */
+    /** So many shards are looked at together, unless it was too much at once. */
     private static final int SPAN = 2 * MOST_AT_ONCE;
 
     private final EventStore events;
     private final Ownership ownership;
+    private int span = SPAN;
+    private boolean shallow;
 
     Caution(EventStore events, Ownership ownership) {
         this.events = events;
@@ -56,8 +58,8 @@ final class Caution {
     record Sight(EventStore.Found found, boolean all) {}
 
     /** How many rows of each stream and shard to look at, so that there are as many as may be sent together. */
-    static int depth(int shards) {
-        return Math.max(1, MOST_AT_ONCE / shards);
+    int depth(int shards) {
+        return shallow ? 1 : Math.max(1, MOST_AT_ONCE / shards);
     }
 
     boolean covers(int shard, long epoch) {
@@ -100,7 +102,18 @@ final class Caution {
         if (sight.all() && !partial) {
             calm(some, sight.found(), taken);
         }
+        adapt(sight.all());
         return oldest(sight, partial);
+    }
+
+    /** A look that was cut off shows no shard to be calm. So the next one asks for less, until one is not. */
+    private void adapt(boolean all) {
+        if (all) {
+            span = Math.min(SPAN, span * 2);
+        } else if (shallow) {
+            span = Math.max(1, span / 2);
+        }
+        shallow = !all;
     }
 
     private Step judgeOrHandOver(List<Delivery> suspects) {
@@ -197,7 +210,7 @@ final class Caution {
 
     private Map<Integer, Long> first(Map<Integer, Long> shards) {
         Map<Integer, Long> some = new LinkedHashMap<>();
-        shards.entrySet().stream().limit(SPAN).forEach(entry -> some.put(entry.getKey(), entry.getValue()));
+        shards.entrySet().stream().limit(span).forEach(entry -> some.put(entry.getKey(), entry.getValue()));
         return some;
     }
 }

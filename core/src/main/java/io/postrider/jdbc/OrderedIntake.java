@@ -178,7 +178,7 @@ final class OrderedIntake implements Intake {
                     EventStore.Found found = look(new EventStore.Query(
                             shards,
                             taken.keySet(),
-                            Caution.depth(shards.size()),
+                            caution.depth(shards.size()),
                             Caution.ROWS,
                             demand.bytes(),
                             demand.closed(),

@@ -62,9 +62,21 @@ class CarefulIntakeTest {
         assertThat(intake.take(Demand.of(100, 1000, Set.of())).deliveries())
                 .as("two shards to be careful with: so many of each")
                 .hasSize(16);
-        ownership.suspects().calm(Map.of(CAREFUL_TOO, 1L));
-        assertThat(Caution.depth(1)).isEqualTo(32);
-        assertThat(Caution.depth(64)).isEqualTo(1);
+    }
+
+    @Test
+    void whereThereIsMuchThatIsNewerALookStillShowsThatAShardIsCalm() {
+        for (long id = 1; id <= 40; id++) {
+            table.put(CAREFUL, NEWEST + id);
+        }
+        Demand small = Demand.of(10, 10, Set.of());
+        Taken cutOff = intake.take(small);
+        assertThat(cutOff.deliveries()).as("older ones may be behind it").hasSize(10);
+        assertThat(table.calmed).isEmpty();
+        intake.settle(cutOff.deliveries());
+        assertThat(intake.take(small).deliveries()).as("calm first, then read").isEmpty();
+        assertThat(table.calmed).containsExactlyInAnyOrder(CAREFUL, CAREFUL_TOO);
+        assertThat(intake.take(Demand.of(100, 1000, Set.of())).deliveries()).hasSize(30);
     }
 
     @Test
