@@ -100,7 +100,7 @@ class CompetingRelayTest {
                 .lease(Duration.ofSeconds(3))
                 .build();
         try (Relay relay = started(Relay.from(feed).to(slow));
-                Relay other = started(Relay.from(feed("work")).to(slow).name("other"))) {
+                Relay other = started(Relay.from(feed).to(slow).name("other"))) {
             append("work", "k", 5);
             await().atMost(PATIENCE).until(() -> slow.begun.get() == 5);
             await().during(Duration.ofSeconds(7)).atMost(PATIENCE).until(() -> slow.begun.get() == 5);
