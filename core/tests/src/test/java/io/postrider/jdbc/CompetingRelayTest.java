@@ -97,13 +97,13 @@ class CompetingRelayTest {
         Slow slow = new Slow();
         CompetingFeed feed = CompetingFeed.builder(database.dataSource())
                 .streams(StreamSettings.of("work"))
-                .lease(Duration.ofSeconds(3))
+                .lease(Duration.ofSeconds(5))
                 .build();
         try (Relay relay = started(Relay.from(feed).to(slow));
                 Relay other = started(Relay.from(feed).to(slow).name("other"))) {
             append("work", "k", 5);
             await().atMost(PATIENCE).until(() -> slow.begun.get() == 5);
-            await().during(Duration.ofSeconds(7)).atMost(PATIENCE).until(() -> slow.begun.get() == 5);
+            await().during(Duration.ofSeconds(9)).atMost(PATIENCE).until(() -> slow.begun.get() == 5);
             slow.finishAll();
             await().atMost(PATIENCE).until(() -> relay.publishedCount() + other.publishedCount() == 5);
         }
