@@ -59,7 +59,9 @@ class KilledRelayTest {
                 before(Place.DECLARE_DEAD, 1),
                 after(Place.DECLARE_DEAD, 1),
                 before(Place.TAKE_SHARDS, 1),
-                after(Place.TAKE_SHARDS, 1));
+                after(Place.TAKE_SHARDS, 1),
+                before(Place.CALM, 1),
+                after(Place.CALM, 1));
     }
 
     @ParameterizedTest
@@ -71,6 +73,26 @@ class KilledRelayTest {
             RelayChild first = rig.start(victim(rig, after(Place.ANSWER, 100)));
             first.awaitDeath();
             rig.fault("kill after-answer-100 before");
+            RelayChild second = rig.start(victim(rig, failpoint));
+            second.awaitDeath();
+            survive(rig, writers, WINDOW);
+        }
+    }
+
+    static Stream<Failpoint> marks() {
+        return some(before(Place.MARK, 2), after(Place.MARK, 2));
+    }
+
+    @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
+    @MethodSource("marks")
+    void losesAndReordersNothingWhenItDiesWhileItIsCareful(Failpoint failpoint) {
+        try (Rig rig = rig(failpoint)) {
+            LedgerWriters writers = writers(rig);
+            RelayChild first = rig.start(victim(rig, after(Place.ANSWER, 100)));
+            first.awaitDeath();
+            rig.fault("the third to be killed");
+            rig.execute("UPDATE outbox_shard SET unclean = 2, newest = (SELECT max(id) FROM outbox_event)");
             RelayChild second = rig.start(victim(rig, failpoint));
             second.awaitDeath();
             survive(rig, writers, WINDOW);
