@@ -60,7 +60,10 @@ final class SchemaCommand {
                         "The tables are at version " + version + " and this program needs " + Schema.latestVersion()
                                 + ". Run postrider migrate, or the SQL of: postrider schema print --missing");
             }
-            console.say("The tables are at version " + version + ", as this program needs.");
+            console.say("The tables are at version " + version
+                    + (version == Schema.latestVersion()
+                            ? ", as this program needs."
+                            : ", newer than this program, which can use them."));
             return Exit.DONE;
         }
     }
@@ -80,7 +83,7 @@ final class SchemaCommand {
             int before = schema.version();
             schema.apply(SchemaMode.MIGRATE);
             console.say(
-                    before == Schema.latestVersion()
+                    before >= Schema.latestVersion()
                             ? "The tables are at version " + before + " already."
                             : "Tables migrated from version " + before + " to " + Schema.latestVersion() + ".");
             return Exit.DONE;

@@ -117,7 +117,7 @@ public final class Checkup {
 
     private List<Finding> schema() {
         int version = Schema.of(dataSource, tables).version();
-        if (version == Schema.latestVersion()) {
+        if (version >= Schema.latestVersion()) {
             return List.of(ok("schema", "version " + version));
         }
         return List.of(new Finding(

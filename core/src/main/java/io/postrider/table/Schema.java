@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Schema {
     private static final Logger log = LoggerFactory.getLogger(Schema.class);
-    private static final List<String> SCRIPTS = List.of("V1__outbox.sql");
+    private static final List<Step> STEPS = List.of(new Step("V1__outbox.sql", 1));
 
     private final DataSource dataSource;
     private final TableNames tables;
@@ -46,26 +46,33 @@ public final class Schema {
         return new Schema(dataSource, tables);
     }
 
-    /** One numbered step from an older version to the next. */
-    public record Script(int version, String name, String sql) {}
+    private record Step(String name, int usableFrom) {}
+
+    /**
+     * One numbered step from an older version to the next.
+     *
+     * @param usableFrom libraries that need tables of this version or later can use them after this step
+     */
+    public record Script(int version, String name, int usableFrom, String sql) {}
 
     /** The version that this library needs. */
     public static int latestVersion() {
-        return SCRIPTS.size();
+        return STEPS.size();
     }
 
     /** All scripts, oldest first. */
     public static List<Script> scripts() {
-        return SCRIPTS.stream()
-                .map(name -> new Script(SCRIPTS.indexOf(name) + 1, name, read(name)))
+        return STEPS.stream()
+                .map(step -> new Script(STEPS.indexOf(step) + 1, step.name(), step.usableFrom(), read(step.name())))
                 .toList();
     }
 
     /**
-     * Brings the database to the needed version, or checks that it has it.
+     * Brings the database to the needed version, or checks that it has it. A newer database that this library can still use
+     * is left as it is: while an application is upgraded, its older instances can start on tables that are new already.
      *
      * @throws OutboxException in mode {@code VALIDATE} if scripts are missing, with their SQL; in either mode if the
-     *     database is newer than this library
+     *     database is too new for this library
      */
     public void apply(SchemaMode mode) {
         switch (mode) {
@@ -76,44 +83,14 @@ public final class Schema {
     }
 
     private void migrate() {
-        try (Connection connection = dataSource.getConnection()) {
-            // As a rule there is nothing to do, and no right to do it.
-            if (metaExists(connection) && refuseNewer(version(connection)) == SCRIPTS.size()) {
-                return;
-            }
-            connection.setAutoCommit(false);
-            try (Statement statement = connection.createStatement()) {
-                // Two processes that start at once migrate one after the other.
-                statement.execute("SELECT pg_advisory_xact_lock(hashtextextended('postrider.schema', 0))");
-                if (!tables.schema().isEmpty()) {
-                    statement.execute("CREATE SCHEMA IF NOT EXISTS " + tables.schema());
-                    statement.execute("SET LOCAL search_path TO " + tables.schema());
-                }
-                statement.execute(createMeta(tables));
-                int version = refuseNewer(version(connection));
-                for (Script script : scripts().subList(version, SCRIPTS.size())) {
-                    statement.execute(script.sql());
-                    record(connection, script);
-                    log.info("Schema migrated to version {} ({})", script.version(), script.name());
-                }
-                connection.commit();
-            } catch (SQLException | RuntimeException e) {
-                connection.rollback();
-                throw e;
-            }
-        } catch (SQLException e) {
-            throw new OutboxException(
-                    "Postrider's tables could not be migrated: " + e.getMessage()
-                            + ". The database is unchanged; run the scripts by hand or as a role that may create tables.",
-                    e);
-        }
+        new Migration(dataSource, tables).run();
     }
 
     private void validate() {
         int version = version();
-        if (version < SCRIPTS.size()) {
+        if (version < latestVersion()) {
             throw new OutboxException("Postrider's tables are at version " + version + " and this library needs "
-                    + SCRIPTS.size() + ". Run the SQL below, or start with SchemaMode.MIGRATE.\n"
+                    + latestVersion() + ". Run the SQL below, or start with SchemaMode.MIGRATE.\n"
                     + sql(tables, version));
         }
     }
@@ -121,11 +98,11 @@ public final class Schema {
     /**
      * The version that the database has; 0 if there are no tables.
      *
-     * @throws OutboxException if it is newer than this library
+     * @throws OutboxException if it is too new for this library
      */
     public int version() {
         try (Connection connection = dataSource.getConnection()) {
-            return metaExists(connection) ? refuseNewer(version(connection)) : 0;
+            return version(connection, tables);
         } catch (SQLException e) {
             throw new OutboxException("Postrider's schema could not be checked: " + e.getMessage(), e);
         }
@@ -138,10 +115,10 @@ public final class Schema {
             missing.append("CREATE SCHEMA IF NOT EXISTS %1$s;%nSET search_path TO %1$s;%n".formatted(tables.schema()));
         }
         missing.append(createMeta(tables)).append(";\n");
-        for (Script script : scripts().subList(fromVersion, SCRIPTS.size())) {
+        for (Script script : scripts().subList(fromVersion, latestVersion())) {
             missing.append(script.sql());
-            missing.append("INSERT INTO %s (version, script) VALUES (%d, '%s');%n"
-                    .formatted(tables.meta(), script.version(), script.name()));
+            missing.append("INSERT INTO %s (version, script, usable_from) VALUES (%d, '%s', %d);%n"
+                    .formatted(tables.meta(), script.version(), script.name(), script.usableFrom()));
         }
         return missing.toString();
     }
@@ -151,43 +128,39 @@ public final class Schema {
         return read("roles.sql");
     }
 
-    private static String createMeta(TableNames tables) {
+    /** Where a database says its version; older libraries look there too. */
+    static String createMeta(TableNames tables) {
         return "CREATE TABLE IF NOT EXISTS " + tables.meta() + " (version integer PRIMARY KEY, script text NOT NULL,"
-                + " applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
+                + " applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), usable_from integer NOT NULL)";
     }
 
-    private int refuseNewer(int version) {
-        if (version > SCRIPTS.size()) {
-            throw new OutboxException("Postrider's tables are at version " + version + " and this library knows only "
-                    + SCRIPTS.size() + ". Use a newer library.");
+    /** The version of the tables; 0 if there are none. */
+    static int version(Connection connection, TableNames tables) throws SQLException {
+        if (!metaExists(connection, tables)) {
+            return 0;
         }
-        return version;
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(
+                        "SELECT coalesce(max(version), 0), coalesce(max(usable_from), 0) FROM " + tables.meta())) {
+            rows.next();
+            int version = rows.getInt(1);
+            int usableFrom = rows.getInt(2);
+            if (usableFrom > latestVersion()) {
+                throw new OutboxException("Postrider's tables are at version " + version
+                        + " and can be used by libraries that know version " + usableFrom + "; this one knows only "
+                        + latestVersion() + ". Use a newer library.");
+            }
+            return version;
+        }
     }
 
-    private boolean metaExists(Connection connection) throws SQLException {
+    private static boolean metaExists(Connection connection, TableNames tables) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("SELECT to_regclass(?) IS NOT NULL")) {
             statement.setString(1, tables.meta());
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
                 return rows.getBoolean(1);
             }
-        }
-    }
-
-    private int version(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT coalesce(max(version), 0) FROM " + tables.meta())) {
-            rows.next();
-            return rows.getInt(1);
-        }
-    }
-
-    private void record(Connection connection, Script script) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("INSERT INTO " + tables.meta() + " (version, script) VALUES (?, ?)")) {
-            statement.setInt(1, script.version());
-            statement.setString(2, script.name());
-            statement.executeUpdate();
         }
     }
 

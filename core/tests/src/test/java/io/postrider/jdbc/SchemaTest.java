@@ -121,15 +121,27 @@ class SchemaTest {
     }
 
     @Test
-    void aNewerDatabaseIsRefusedInBothModes() {
+    void aNewerDatabaseThatOlderLibrariesCanUseIsLeftAsItIs() {
         TestDatabase database = TestDatabase.migrated();
-        database.execute("INSERT INTO outbox_meta (version, script) VALUES (99, 'V99__future.sql')");
+        database.execute("INSERT INTO outbox_meta (version, script, usable_from) VALUES (99, 'V99__future.sql', 1)");
+        Schema schema = Schema.of(database.dataSource());
+        schema.apply(SchemaMode.VALIDATE);
+        schema.apply(SchemaMode.MIGRATE);
+        assertThat(schema.version()).isEqualTo(99);
+    }
+
+    @Test
+    void aDatabaseThatIsTooNewIsRefusedInBothModes() {
+        TestDatabase database = TestDatabase.migrated();
+        database.execute("INSERT INTO outbox_meta (version, script, usable_from) VALUES (98, 'V98__future.sql', 50),"
+                + " (99, 'V99__future.sql', 1)");
         for (SchemaMode mode : List.of(SchemaMode.MIGRATE, SchemaMode.VALIDATE)) {
             assertThatThrownBy(() -> Schema.of(database.dataSource()).apply(mode))
                     .as(mode.name())
                     .isInstanceOf(OutboxException.class)
-                    .hasMessage("Postrider's tables are at version 99 and this library knows only "
-                            + Schema.latestVersion() + ". Use a newer library.");
+                    .hasMessage(
+                            "Postrider's tables are at version 99 and can be used by libraries that know version 50;"
+                                    + " this one knows only " + Schema.latestVersion() + ". Use a newer library.");
         }
         Schema.of(database.dataSource()).apply(SchemaMode.NONE);
     }
@@ -150,7 +162,8 @@ class SchemaTest {
                 .hasMessageStartingWith(
                         "Postrider's tables could not be migrated: ERROR: relation \"outbox_event\" already exists")
                 .hasMessageEndingWith(
-                        ". The database is unchanged; run the scripts by hand or as a role that may create tables.");
+                        ". The script that failed changed nothing; run the scripts by hand or as a role that may create"
+                                + " tables.");
         assertThat(database.column("SELECT to_regclass('outbox_meta') IS NULL")).containsExactly("t");
     }
 
