@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.cli;
 
+import io.postrider.internal.Library;
 import java.lang.reflect.Constructor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
@@ -91,12 +91,11 @@ final class Postrider {
         }
     }
 
-    /** The version of the jar. */
+    /** The version of the library in it. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            @Nullable String version = Postrider.class.getPackage().getImplementationVersion();
-            return new String[] {"postrider " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"postrider " + Library.version()};
         }
     }
 }

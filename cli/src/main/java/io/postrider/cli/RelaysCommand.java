@@ -36,6 +36,7 @@ final class RelaysCommand implements Callable<Integer> {
                 .number("published", Relays.Member::published)
                 .firm("alive", Relays.Member::alive, each -> each.alive() ? "yes" : "NO")
                 .firm("silentFor", Relays.Member::silentFor)
+                .loose("version", each -> each.version().orElse(null))
                 .loose("closed", Relays.Member::closed)
                 .hidden("startedAt", Relays.Member::startedAt)
                 .hidden("lease", Relays.Member::lease)

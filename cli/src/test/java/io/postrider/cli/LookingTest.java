@@ -63,12 +63,13 @@ class LookingTest {
     @Test
     void relaysShowWhoIsSilent() {
         shell.execute(
-                "INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, in_flight, published, closed)"
-                        + " VALUES ('a', 'default', 'SHARDS', 8000, clock_timestamp() + interval '8 s', 3, 12345, '{orders}'),"
-                        + " ('b', 'default', 'SHARDS', 8000, clock_timestamp() - interval '60 s', 0, 0, '{}')");
+                "INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, in_flight, published, closed,"
+                        + " version)"
+                        + " VALUES ('a', 'default', 'SHARDS', 8000, clock_timestamp() + interval '8 s', 3, 12345, '{orders}', '1.4.0'),"
+                        + " ('b', 'default', 'SHARDS', 8000, clock_timestamp() - interval '60 s', 0, 0, '{}', NULL)");
         Result result = shell.type("relays");
-        assertThat(result.lines().get(1)).matches("a +default +SHARDS +0 +3 +12,345 +yes +\\ds +orders");
-        assertThat(result.lines().get(2)).matches("b +default +SHARDS +0 +0 +0 +NO +1m (8|9|1\\d)s +-");
+        assertThat(result.lines().get(1)).matches("a +default +SHARDS +0 +3 +12,345 +yes +\\ds +1\\.4\\.0 +orders");
+        assertThat(result.lines().get(2)).matches("b +default +SHARDS +0 +0 +0 +NO +1m (8|9|1\\d)s +- +-");
         assertThat(shell.type("relays", "--json").out()).contains("\"alive\": false", "\"closed\": [\"orders\"]");
     }
 

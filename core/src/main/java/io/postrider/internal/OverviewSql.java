@@ -124,7 +124,8 @@ public final class OverviewSql {
     private static final String RELAYS = """
             SELECT r.id, r.name, r.relay_group, r.wants, (SELECT count(*) FROM {shard} s WHERE s.owner = r.id),
                    r.in_flight, r.published, r.closed, r.started_at, r.lease_until > a.now,
-                   extract(epoch FROM a.now - (r.lease_until - r.ttl_ms * interval '1 millisecond')), r.ttl_ms, r.streams
+                   extract(epoch FROM a.now - (r.lease_until - r.ttl_ms * interval '1 millisecond')), r.ttl_ms, r.streams,
+                   r.version
             FROM {relay} r CROSS JOIN (SELECT clock_timestamp() AS now) a
             ORDER BY r.relay_group, r.name, r.id
             """;

@@ -34,8 +34,8 @@ public final class ShardSql {
             """;
 
     private static final String JOIN = """
-            INSERT INTO {relay} (name, relay_group, wants, ttl_ms, lease_until)
-            VALUES (?, ?, ?, ?, clock_timestamp() + ? * interval '1 millisecond') RETURNING id
+            INSERT INTO {relay} (name, relay_group, wants, ttl_ms, lease_until, version)
+            VALUES (?, ?, ?, ?, clock_timestamp() + ? * interval '1 millisecond', ?) RETURNING id
             """;
 
     /** Renews this relay's lease, never makes one, and shows all relays and shards of the group. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
+import io.postrider.internal.Library;
 import io.postrider.internal.ShardSql;
 import io.postrider.jdbc.ShardStore.Peer;
 import io.postrider.jdbc.ShardStore.Wants;
@@ -20,6 +21,7 @@ record PlaceStatements(Session session, ShardSql sql, String group, Duration lea
                 statement.setString(3, wants.name());
                 statement.setInt(4, (int) lease.toMillis());
                 statement.setLong(5, lease.toMillis());
+                statement.setString(6, Library.version());
                 try (ResultSet rows = statement.executeQuery()) {
                     rows.next();
                     return rows.getLong(1);

@@ -41,6 +41,7 @@ public final class Relays {
      * @param silentFor since its last renewal; it renews every half second
      * @param closed streams whose destination does not answer it
      * @param streams the competing streams that it delivers
+     * @param version of the library that it runs; empty if it is one that does not say
      */
     public record Member(
             long id,
@@ -55,7 +56,8 @@ public final class Relays {
             boolean alive,
             Duration silentFor,
             Duration lease,
-            List<String> streams) {
+            List<String> streams,
+            Optional<String> version) {
 
         /** Whether it is alive and delivers this stream; one that nobody has met yet goes to the default group. */
         public boolean serves(Backlog.Stream stream) {
@@ -113,6 +115,7 @@ public final class Relays {
                 row.getBoolean(10),
                 Rows.maybeSeconds(row, 11).orElse(Duration.ZERO),
                 Duration.ofMillis(row.getLong(12)),
-                List.of((String[]) row.getArray(13).getArray()));
+                List.of((String[]) row.getArray(13).getArray()),
+                Optional.ofNullable(row.getString(14)));
     }
 }

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Schema {
     private static final Logger log = LoggerFactory.getLogger(Schema.class);
-    private static final List<Step> STEPS = List.of(new Step("V1__outbox.sql", 1));
+    private static final List<Step> STEPS =
+            List.of(new Step("V1__outbox.sql", 1), new Step("V2__relay_version.sql", 1));
 
     private final DataSource dataSource;
     private final TableNames tables;

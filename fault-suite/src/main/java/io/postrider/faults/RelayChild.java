@@ -31,6 +31,7 @@ public final class RelayChild implements AutoCloseable {
                 .jvmOptions(jvmOptions)
                 .args(setup.arguments());
         setup.clock().map(WrongClock::environment).ifPresent(environment -> environment.forEach(jvm::env));
+        setup.classpath().ifPresent(jvm::classpath);
         return new RelayChild(setup.name(), jvm.start());
     }
 

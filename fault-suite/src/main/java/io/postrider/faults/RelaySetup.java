@@ -29,6 +29,7 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
     private static final String BURNS = "burns";
     private static final String COMPETING = "competing";
     private static final String CLOCK = "clock";
+    private static final String CLASSPATH = "classpath";
 
     public RelaySetup {
         options = Map.copyOf(options);
@@ -144,6 +145,15 @@ public record RelaySetup(String name, String url, String bootstrapServers, Map<S
 
     Optional<String> clock() {
         return option(CLOCK);
+    }
+
+    /** Where the process finds its classes; those of this one unless given. */
+    public RelaySetup classpath(String classpath) {
+        return with(CLASSPATH, classpath);
+    }
+
+    Optional<String> classpath() {
+        return option(CLASSPATH);
     }
 
     Optional<Duration> lease() {

@@ -79,7 +79,9 @@ public final class Rig implements AutoCloseable {
         this.seed = Long.getLong("faults.seed", System.nanoTime() & 0xffffff);
         this.database = database;
         this.stream = "ledger-" + TOPICS.incrementAndGet();
-        Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
+        if (Schema.of(database.dataSource()).version() == 0) {
+            Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
+        }
         this.ledger = Ledger.create(database.dataSource());
         RigUsers.grant(database.dataSource());
         servers.kafka().createTopic(stream, 4, topicSettings);
@@ -91,7 +93,10 @@ public final class Rig implements AutoCloseable {
         return on(servers, test, Map.of());
     }
 
-    /** A rig with this empty database of the server, as it is reached by all: straight, or through something. */
+    /**
+     * A rig with this database of the server, as it is reached by all: straight, or through something. It is empty, or has
+     * the product's tables.
+     */
     public static Rig on(Servers servers, PostgresServer.Database database, String test) {
         return new Rig(test, servers, database, Map.of());
     }

@@ -195,6 +195,7 @@ final class OverviewApi {
         json.put("alive", relay.alive());
         json.put("silentFor", relay.silentFor());
         json.put("lease", relay.lease());
+        json.put("version", relay.version());
         return json;
     }
 }

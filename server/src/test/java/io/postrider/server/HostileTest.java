@@ -98,9 +98,11 @@ class HostileTest {
                 + "), payload = convert_to(" + literal + ", 'UTF8') WHERE event_id = '" + id + "'");
         scene.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at, paused_by, pause_reason) VALUES ("
                 + literal + ", " + literal + ", clock_timestamp(), " + literal + ", " + literal + ")");
-        scene.execute("INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, closed) VALUES ("
-                + literal + ", " + literal + ", 'SHARDS', 60000, clock_timestamp() + interval '60 s', ARRAY[" + literal
-                + "])");
+        scene.execute(
+                "INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, closed, version) VALUES ("
+                        + literal + ", " + literal + ", 'SHARDS', 60000, clock_timestamp() + interval '60 s', ARRAY["
+                        + literal
+                        + "], " + literal + ")");
         scene.execute("INSERT INTO outbox_shard (relay_group, shard, owner) SELECT " + literal
                 + ", n, (SELECT max(id) FROM outbox_relay) FROM generate_series(0, 255) n");
         scene.execute("INSERT INTO outbox_audit (who, action, stream, event_id, reason) VALUES (" + literal + ", "

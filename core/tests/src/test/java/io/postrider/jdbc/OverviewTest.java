@@ -145,6 +145,9 @@ class OverviewTest {
             assertThat(members.get(1).alive()).isTrue();
             assertThat(members.get(1).id()).isEqualTo(owner.member());
             assertThat(members.get(1).shards()).isEqualTo(256);
+            assertThat(members.get(0).version()).as("one before it was said").isEmpty();
+            assertThat(members.get(1).version())
+                    .hasValueSatisfying(version -> assertThat(version).matches("\\d+\\.\\d+\\.\\d+.*"));
         }
     }
 

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.faults.mutants;
 
+import io.postrider.faults.OtherClasses;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.tools.DiagnosticCollector;
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 
 /**
  * Makes the classes of a mutant: a copy of the build's own, with those of the changed files in it compiled anew. Works in
  * the directory of this module, beside the others as they were built.
  */
 final class Workshop {
-    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path ROOT = OtherClasses.ROOT;
     private static final Path BENCH = Path.of("target", "mutants").toAbsolutePath();
     private static final String RESOURCES = "src/main/resources/";
     private static final List<String> MODULES = List.of("core", "testkit", "kafka");
@@ -54,7 +48,7 @@ final class Workshop {
                 }
             }
             if (!sources.isEmpty()) {
-                compile(sources, classes, classpath(module, classes));
+                OtherClasses.compile(sources, classes, classpath(module, classes));
             }
         } catch (IOException e) {
             throw new UncheckedIOException("The classes of mutant " + mutant.name() + " could not be written", e);
@@ -92,24 +86,6 @@ final class Workshop {
         return text;
     }
 
-    private static void compile(List<Path> sources, Path classes, String classpath) throws IOException {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        if (compiler == null) {
-            throw new IllegalStateException("Mutants are compiled here: run this with a JDK, not a JRE.");
-        }
-        DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
-        try (StandardJavaFileManager files = compiler.getStandardFileManager(problems, null, StandardCharsets.UTF_8)) {
-            List<String> options =
-                    List.of("-d", classes.toString(), "-cp", classpath, "-proc:none", "-parameters", "--release", "17");
-            boolean compiled = compiler.getTask(
-                            null, files, problems, options, null, files.getJavaFileObjectsFromPaths(sources))
-                    .call();
-            if (!compiled) {
-                throw new IllegalStateException("It does not compile: " + problems.getDiagnostics());
-            }
-        }
-    }
-
     /** All of this JVM's classpath but the modules under test, and those from where they were built. */
     private static String classpath(String changedModule, Path changed) {
         Set<Path> all = new LinkedHashSet<>();
@@ -117,12 +93,7 @@ final class Workshop {
             all.add(module.equals(changedModule) ? changed : built(module, "classes"));
         }
         TESTED_IN.forEach(module -> all.add(built(module, "test-classes")));
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .map(entry -> Path.of(entry).toAbsolutePath().normalize())
-                .filter(entry -> MODULES.stream()
-                        .noneMatch(
-                                module -> entry.startsWith(ROOT.resolve(module).resolve("target"))))
-                .forEach(all::add);
+        all.addAll(OtherClasses.classpathWithout(MODULES));
         return all.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 

@@ -53,7 +53,8 @@ public final class OutboxEndpoint {
             int inFlight,
             long published,
             List<String> streamsWithoutDestination,
-            String startedAt) {}
+            String startedAt,
+            @Nullable String version) {}
 
     /** One stream. */
     public record StreamView(
@@ -100,7 +101,8 @@ public final class OutboxEndpoint {
                 each.inFlight(),
                 each.published(),
                 each.closed(),
-                each.startedAt().toString());
+                each.startedAt().toString(),
+                each.version().orElse(null));
     }
 
     private static DeadLetterView view(DeadLetter letter) {

@@ -15,6 +15,7 @@ const COLUMNS = [
   { title: 'Published', class: 'number p2', cell: (r) => count(r.published) },
   { title: 'Last beat', class: 'number p3', cell: (r) => span(r.silentFor) + ' ago' },
   { title: 'Started', class: 'number p2', cell: (r) => html`<${Time} at=${r.startedAt} />` },
+  { title: 'Version', class: 'p2', cell: (r) => (r.version ? html`<${Foreign} text=${r.version} />` : html`<span class="none">–</span>`) },
   { title: 'Closed', class: 'p2', cell: (r) => (r.closed.length ? html`<span class="state retrying"><${Foreign} text=${r.closed.join(', ')} /></span>` : html`<span class="none">–</span>`) },
 ];
 

@@ -54,11 +54,12 @@ public final class Scene {
                     ('order-events', 'default', NULL, NULL, NULL),
                     ('payments', 'default', NULL, NULL, NULL),
                     ('invoices', 'default', clock_timestamp() - interval '12 minutes', 'kim', 'archive is being moved');
-                INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, in_flight, published, started_at)
+                INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until, in_flight, published, started_at,
+                    version)
                 VALUES ('shop-1', 'default', 'SHARDS', 8000000, clock_timestamp() + interval '8000 s', 12, 482117,
-                        clock_timestamp() - interval '9 hours'),
+                        clock_timestamp() - interval '9 hours', '1.4.0'),
                        ('shop-2', 'default', 'SHARDS', 8000000, clock_timestamp() + interval '8000 s', 9, 301779,
-                        clock_timestamp() - interval '95 minutes');
+                        clock_timestamp() - interval '95 minutes', NULL);
                 INSERT INTO outbox_shard (relay_group, shard, owner, epoch)
                 SELECT 'default', n, (SELECT id FROM outbox_relay
                                       WHERE name = CASE WHEN n < 128 THEN 'shop-1' ELSE 'shop-2' END), 3 + n % 4
