@@ -34,6 +34,7 @@ final class MutantFile {
             "engine.txt",
             "operators.txt",
             "roles.txt",
+            "schema.txt",
             "inbox.txt",
             "handlers.txt",
             "kafka.txt");
