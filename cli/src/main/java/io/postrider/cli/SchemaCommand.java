@@ -42,7 +42,7 @@ final class SchemaCommand {
     @Command(
             name = "validate",
             mixinStandardHelpOptions = true,
-            description = "Check that the tables are of this version.")
+            description = "Check that this program can use the tables.")
     static final class Validate implements Callable<Integer> {
         private final Console console;
 
@@ -68,7 +68,10 @@ final class SchemaCommand {
         }
     }
 
-    @Command(name = "migrate", mixinStandardHelpOptions = true, description = "Bring the tables to this version.")
+    @Command(
+            name = "migrate",
+            mixinStandardHelpOptions = true,
+            description = "Bring the tables to this version; gives way to other transactions for up to two minutes.")
     static final class Migrate implements Callable<Integer> {
         private final Console console;
 

@@ -75,10 +75,12 @@ public final class OverviewSql {
                 SELECT w.stream, count(*) FILTER (WHERE w.locked_by IS NOT NULL AND w.due_at > a.now) AS leased,
                        count(*) FILTER (WHERE w.attempt_count > 0 AND NOT (w.locked_by IS NOT NULL AND w.due_at > a.now))
                            AS retrying,
-                       count(*) FILTER (WHERE w.attempt_count = 0 AND NOT (w.locked_by IS NOT NULL AND w.due_at > a.now))
-                           AS delayed,
-                       -- What was to come later, and is not due yet, is not late.
-                       min(w.created_at) FILTER (WHERE w.attempt_count > 0 OR w.locked_by IS NOT NULL) AS oldest
+                       count(*) FILTER (WHERE w.attempt_count = 0 AND w.locked_by IS NULL AND w.due_at > a.now) AS delayed,
+                       -- Relays take these as they are, so they stay here until one does.
+                       count(*) FILTER (WHERE w.attempt_count = 0 AND w.due_at <= a.now) AS due,
+                       -- What was to come later is late only from then on.
+                       min(CASE WHEN w.attempt_count > 0 OR w.locked_by IS NOT NULL THEN w.created_at
+                                WHEN w.due_at <= a.now THEN w.due_at END) AS oldest
                 FROM waiting w CROSS JOIN asked a GROUP BY w.stream
             ),
             holds AS (
@@ -92,7 +94,7 @@ public final class OverviewSql {
                 SELECT stream FROM present WHERE stream IS NOT NULL UNION SELECT stream FROM buried WHERE stream IS NOT NULL
                 UNION SELECT stream FROM waits UNION SELECT stream FROM holds UNION SELECT stream FROM {stream}
             )
-            SELECT n.stream, st.relay_group, p.rows, coalesce(w.retrying, 0), coalesce(w.delayed, 0),
+            SELECT n.stream, st.relay_group, least(p.rows + coalesce(w.due, 0), a.bound), coalesce(w.retrying, 0), coalesce(w.delayed, 0),
                    coalesce(w.leased, 0), coalesce(h.keys, 0), d.rows, u.rows,
                    extract(epoch FROM a.now - least(o.created_at, w.oldest)), st.paused_at, st.paused_by, st.pause_reason,
                    coalesce(st.mode = 'COMPETING', false)

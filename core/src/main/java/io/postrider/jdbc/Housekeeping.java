@@ -16,12 +16,14 @@ final class Housekeeping {
     private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
     static final int SHARD = 0;
     private static final long EVERY = Duration.ofSeconds(15).toNanos();
+    /** An application that starts has better things to do. */
+    private static final long FIRST_AFTER = Duration.ofSeconds(5).toNanos();
 
     private final Runnable chore;
     private final LongSupplier ticker;
     private final AtomicBoolean running = new AtomicBoolean();
-    private boolean ranBefore;
-    private long ranAt;
+    private boolean planned;
+    private long nextAt;
 
     Housekeeping(Runnable chore, LongSupplier ticker) {
         this.chore = chore;
@@ -40,11 +42,14 @@ final class Housekeeping {
     /** Called at every tick of an owner; starts the chore if it is due. */
     void whenOwner() {
         long now = ticker.getAsLong();
-        if (ranBefore && now - ranAt < EVERY) {
+        if (!planned) {
+            planned = true;
+            nextAt = now + FIRST_AFTER;
+        }
+        if (now - nextAt < 0) {
             return;
         }
-        ranBefore = true;
-        ranAt = now;
+        nextAt = now + EVERY;
         if (!running.compareAndSet(false, true)) {
             return;
         }

@@ -54,7 +54,7 @@ public final class Backlog {
      * @param competing whether it is a work queue, of which events are delivered in no order
      * @param pending may be sent now, unless its key is held
      * @param retrying failed, to be tried again
-     * @param delayed to be sent later, as its writer wished
+     * @param delayed to be sent later, as its writer wished, and not due yet
      * @param leased left to the process that wrote it, for a moment; of a competing stream: being delivered
      * @param heldKeys keys of which nothing goes before a failed event does
      * @param dead not tried again unless a person says so

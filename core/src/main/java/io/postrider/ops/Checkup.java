@@ -118,7 +118,9 @@ public final class Checkup {
     private List<Finding> schema() {
         int version = Schema.of(dataSource, tables).version();
         if (version >= Schema.latestVersion()) {
-            return List.of(ok("schema", "version " + version));
+            return List.of(ok(
+                    "schema",
+                    "version " + version + (version == Schema.latestVersion() ? "" : ", newer than this program")));
         }
         return List.of(new Finding(
                 "schema",

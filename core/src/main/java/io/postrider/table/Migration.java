@@ -44,41 +44,47 @@ final class Migration {
             // As a rule there is nothing to do, and no right to do it.
             if (Schema.version(connection, tables) < Schema.latestVersion()) {
                 connection.setAutoCommit(false);
+                connection.rollback();
                 runAll(connection);
             }
         } catch (SQLException e) {
             throw new OutboxException(
                     "Postrider's tables could not be migrated: " + e.getMessage()
-                            + ". The script that failed changed nothing; run the scripts by hand or as a role that may"
-                            + " create tables.",
+                            + ". The script that failed changed nothing. Migrate as the owner of the tables, who may"
+                            + " create others, or run the scripts by hand.",
                     e);
         }
     }
 
     private void runAll(Connection connection) throws SQLException {
         long deadline = System.nanoTime() + patience.toNanos();
-        boolean done = false;
-        while (!done) {
+        boolean gaveWay = false;
+        while (true) {
             try {
-                done = runNext(connection);
-            } catch (SQLException e) {
-                connection.rollback();
-                if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                if (runNext(connection)) {
+                    return;
+                }
+            } catch (SQLException | RuntimeException e) {
+                rollback(connection, e);
+                if (!(e instanceof SQLException locked) || !LOCK_NOT_AVAILABLE.equals(locked.getSQLState())) {
                     throw e;
                 }
                 if (System.nanoTime() - deadline > 0) {
                     throw new OutboxException(
                             "Postrider's tables could not be migrated within " + patience.toSeconds()
-                                    + " s, since other transactions hold locks on them. Nobody was made to wait, and the"
-                                    + " script changed nothing. End the long transactions that pg_stat_activity shows,"
+                                    + " s, since other transactions hold locks on them. None of them waited for longer"
+                                    + " than " + LOCK_WAIT.toMillis() + " ms at a time, and the script changed nothing."
+                                    + " End the long transactions that pg_stat_activity shows, or wait for less load,"
                                     + " and migrate again.",
                             e);
                 }
-                log.debug("Migration gave way to other transactions");
+                if (!gaveWay) {
+                    log.info(
+                            "Migration gives way to other transactions, and tries again for {} s",
+                            patience.toSeconds());
+                    gaveWay = true;
+                }
                 pause();
-            } catch (RuntimeException e) {
-                connection.rollback();
-                throw e;
             }
         }
     }
@@ -86,25 +92,39 @@ final class Migration {
     /** Runs one script; true if there is none left. */
     private boolean runNext(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
+            // What another has migrated while this one waited must be seen.
+            statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            statement.execute("SET LOCAL lock_timeout = " + LOCK_WAIT.toMillis());
             // Two processes that start at once migrate one after the other.
             statement.execute("SELECT pg_advisory_xact_lock(hashtextextended('postrider.schema', 0))");
+            int version = Schema.version(connection, tables);
+            if (version >= Schema.latestVersion()) {
+                connection.commit();
+                return true;
+            }
             if (!tables.schema().isEmpty()) {
-                statement.execute("CREATE SCHEMA IF NOT EXISTS " + tables.schema());
+                if (version == 0) {
+                    statement.execute("CREATE SCHEMA IF NOT EXISTS " + tables.schema());
+                }
                 statement.execute("SET LOCAL search_path TO " + tables.schema());
             }
-            statement.execute(Schema.createMeta(tables));
-            int version = Schema.version(connection, tables);
-            if (version < Schema.latestVersion()) {
-                Schema.Script script = Schema.scripts().get(version);
-                statement.execute("SET LOCAL lock_timeout = " + LOCK_WAIT.toMillis());
-                statement.execute(script.sql());
-                record(connection, script);
-                connection.commit();
-                log.info("Schema migrated to version {} ({})", script.version(), script.name());
-                return script.version() == Schema.latestVersion();
+            if (version == 0) {
+                statement.execute(Schema.createMeta(tables));
             }
+            Schema.Script script = Schema.scripts().get(version);
+            statement.execute(script.sql());
+            record(connection, script);
             connection.commit();
-            return true;
+            log.info("Schema migrated to version {} ({})", script.version(), script.name());
+            return script.version() == Schema.latestVersion();
+        }
+    }
+
+    private static void rollback(Connection connection, Exception why) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            why.addSuppressed(e);
         }
     }
 

@@ -111,11 +111,22 @@ public final class Schema {
 
     /** What brings a database from this version, 0 for none, to the latest, as one script for any tool. */
     public static String sql(TableNames tables, int fromVersion) {
-        StringBuilder missing = new StringBuilder();
+        StringBuilder missing = new StringBuilder(
+                "-- Run this in one transaction that ends at the first error: psql --single-transaction -v ON_ERROR_STOP=1\n");
         if (!tables.schema().isEmpty()) {
-            missing.append("CREATE SCHEMA IF NOT EXISTS %1$s;%nSET search_path TO %1$s;%n".formatted(tables.schema()));
+            if (fromVersion == 0) {
+                missing.append("CREATE SCHEMA IF NOT EXISTS ")
+                        .append(tables.schema())
+                        .append(";\n");
+            }
+            missing.append("SET search_path TO ").append(tables.schema()).append(";\n");
         }
-        missing.append(createMeta(tables)).append(";\n");
+        if (fromVersion == 0) {
+            missing.append(createMeta(tables)).append(";\n");
+        } else {
+            missing.append("-- Others must not wait for long behind this. If it ends with a timeout, run it again.\n"
+                    + "SET LOCAL lock_timeout = '30ms';\n");
+        }
         for (Script script : scripts().subList(fromVersion, latestVersion())) {
             missing.append(script.sql());
             missing.append("INSERT INTO %s (version, script, usable_from) VALUES (%d, '%s', %d);%n"
@@ -148,8 +159,8 @@ public final class Schema {
             int usableFrom = rows.getInt(2);
             if (usableFrom > latestVersion()) {
                 throw new OutboxException("Postrider's tables are at version " + version
-                        + " and can be used by libraries that know version " + usableFrom + "; this one knows only "
-                        + latestVersion() + ". Use a newer library.");
+                        + " and can be used by libraries that know version " + usableFrom
+                        + " of the tables or later; this one knows only " + latestVersion() + ". Use a newer library.");
             }
             return version;
         }

@@ -55,6 +55,32 @@ class SignalsTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class WithHandler {
+        static final class Desk {
+            @HandlesEvent(stream = "s", type = "T")
+            void handle(OutboxEvent event) {}
+        }
+
+        @Bean
+        Desk desk() {
+            return new Desk();
+        }
+    }
+
+    @Test
+    void workers_hear_too_where_there_is_no_relay() {
+        try (TestApplication app = TestApplication.run(
+                WithHandler.class,
+                TestApplication.WITHOUT_JPA,
+                TestApplication.WITHOUT_RELAY,
+                "postrider.workers.w.streams=s")) {
+            await().atMost(PATIENCE)
+                    .until(() -> Integer.valueOf(1).equals(app.jdbc().queryForObject(LISTENERS, Integer.class)));
+        }
+    }
+
     @Test
     void without_the_wish_there_are_none() {
         try (TestApplication app =

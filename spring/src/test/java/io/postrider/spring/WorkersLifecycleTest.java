@@ -54,6 +54,25 @@ class WorkersLifecycleTest {
         }
     }
 
+    @Test
+    void settings_of_a_workers_stream_are_stored_and_the_relay_leaves_them_to_it() {
+        try (TestApplication app = TestApplication.run(
+                App.class,
+                TestApplication.WITHOUT_JPA,
+                "spring.kafka.bootstrap-servers=127.0.0.1:9",
+                "postrider.workers.orders.streams=orders",
+                "postrider.workers.mails.streams=mails",
+                "postrider.streams.orders.on-dead=skip",
+                "postrider.streams.elsewhere.history=off")) {
+            assertThat(app.jdbc()
+                            .queryForList(
+                                    "SELECT concat_ws(' ', stream, relay_group, on_dead, history) FROM outbox_stream ORDER BY stream",
+                                    String.class))
+                    .containsExactly(
+                            "elsewhere default HOLD_KEY OFF", "mails mails HOLD_KEY KEEP", "orders orders SKIP KEEP");
+        }
+    }
+
     /** Connections to something else, in the phase that those of Spring Data have. */
     static final class Connections implements SmartLifecycle {
         private final List<SmartLifecycle> users = new CopyOnWriteArrayList<>();

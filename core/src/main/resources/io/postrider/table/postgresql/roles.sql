@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Roles for those who use Postrider's tables, each with no more rights than it needs; docs/guide/roles.md.
 -- Run it as the owner of the tables who may create roles, with the schema of the tables first in the search_path;
--- again after every migration. What it does not grant it takes away.
+-- again after every migration. What it does not grant it takes away, and then grants the rest: run it in one transaction.
 
 DO $$
 DECLARE

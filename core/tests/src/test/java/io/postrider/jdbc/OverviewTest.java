@@ -76,6 +76,19 @@ class OverviewTest {
     }
 
     @Test
+    void whatItsWriterDelayedIsPendingOnceItIsDueAndLateFromThenOn() {
+        database.event(
+                "s",
+                "k1",
+                "status = 'WAITING', due_at = clock_timestamp() - interval '1 hour',"
+                        + " created_at = clock_timestamp() - interval '5 hours'");
+        database.event("s", "k2", "status = 'WAITING', due_at = clock_timestamp() + interval '1 hour'");
+        Backlog.Stream stream = Backlog.of(database.dataSource()).streams().get(0);
+        assertThat(List.of(stream.pending(), stream.delayed())).containsExactly(1L, 1L);
+        assertThat(oldest()).isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
+    }
+
+    @Test
     void countsStopAtTheBound() {
         database.execute("INSERT INTO outbox_event (stream, event_type) SELECT 's', 'T' FROM generate_series(1, 30)");
         Backlog.Stream s = Backlog.of(database.dataSource()).upTo(20).streams().get(0);

@@ -141,8 +141,9 @@ class SchemaTest {
                     .as(mode.name())
                     .isInstanceOf(OutboxException.class)
                     .hasMessage(
-                            "Postrider's tables are at version 99 and can be used by libraries that know version 50;"
-                                    + " this one knows only " + Schema.latestVersion() + ". Use a newer library.");
+                            "Postrider's tables are at version 99 and can be used by libraries that know version 50 of"
+                                    + " the tables or later; this one knows only " + Schema.latestVersion()
+                                    + ". Use a newer library.");
         }
         Schema.of(database.dataSource()).apply(SchemaMode.NONE);
     }
@@ -163,8 +164,8 @@ class SchemaTest {
                 .hasMessageStartingWith(
                         "Postrider's tables could not be migrated: ERROR: relation \"outbox_event\" already exists")
                 .hasMessageEndingWith(
-                        ". The script that failed changed nothing; run the scripts by hand or as a role that may create"
-                                + " tables.");
+                        ". The script that failed changed nothing. Migrate as the owner of the tables, who may create others,"
+                                + " or run the scripts by hand.");
         assertThat(database.column("SELECT to_regclass('outbox_meta') IS NULL")).containsExactly("t");
     }
 

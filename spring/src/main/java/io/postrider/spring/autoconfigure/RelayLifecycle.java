@@ -13,7 +13,9 @@ import io.postrider.spring.autoconfigure.PostriderProperties.RelayProperties;
 import io.postrider.spring.autoconfigure.PostriderProperties.Retry;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,10 +85,7 @@ public final class RelayLifecycle implements SmartLifecycle {
                     .lease(settings.lease())
                     .keepHistory(settings.keepHistory())
                     .housekeeper(wiring.chores().ofRelays(opened.dataSource()))
-                    .streams(properties.streams().entrySet().stream()
-                            .map(entry -> stream(entry.getKey(), entry.getValue()))
-                            .flatMap(Optional::stream)
-                            .toArray(StreamSettings[]::new))
+                    .streams(streams())
                     .build();
             RelaySettings.Builder built = Relay.from(feed)
                     .to(new SharedPublisher(wiring.wrapper().wrap(publisher)))
@@ -106,14 +105,26 @@ public final class RelayLifecycle implements SmartLifecycle {
         }
     }
 
-    /** Only what is said here is stored: a mere topic leaves the stream's stored settings alone. */
-    private static Optional<StreamSettings> stream(String name, PostriderProperties.Stream given) {
-        if (given.onDead() == null && given.history() == null) {
-            return Optional.empty();
-        }
+    /**
+     * Only what is said here is stored: a mere topic leaves the stream's stored settings alone. Streams of workers are theirs to
+     * declare.
+     */
+    private StreamSettings[] streams() {
+        Set<String> ofWorkers = properties.workers().values().stream()
+                .flatMap(worker -> worker.streams().stream())
+                .collect(Collectors.toSet());
+        return properties.streams().entrySet().stream()
+                .filter(entry -> !ofWorkers.contains(entry.getKey()))
+                .filter(entry ->
+                        entry.getValue().onDead() != null || entry.getValue().history() != null)
+                .map(entry -> settings(entry.getKey(), entry.getValue()))
+                .toArray(StreamSettings[]::new);
+    }
+
+    static StreamSettings settings(String name, PostriderProperties.Stream given) {
         StreamSettings defaults = StreamSettings.of(name);
-        return Optional.of(defaults.withOnDead(Objects.requireNonNullElse(given.onDead(), defaults.onDead()))
-                .withHistory(Objects.requireNonNullElse(given.history(), defaults.history())));
+        return defaults.withOnDead(Objects.requireNonNullElse(given.onDead(), defaults.onDead()))
+                .withHistory(Objects.requireNonNullElse(given.history(), defaults.history()));
     }
 
     static RetryPolicy retry(Retry given) {

@@ -44,13 +44,21 @@ final class SchemaAtStart implements SmartInitializingSingleton {
         } catch (OutboxException e) {
             throw new SetupException(
                     String.valueOf(e.getMessage()),
-                    "Give the user the right to create tables, or run the scripts with another and set"
-                            + " postrider.schema.mode=validate.",
+                    "If it lacks a right, start with a user who owns the tables and may create others, or run the scripts"
+                            + " with another and set postrider.schema.mode=validate.",
                     e);
         }
     }
 
     private static void validate(Schema schema, String why) {
+        try {
+            schema.version();
+        } catch (OutboxException e) {
+            throw new SetupException(
+                    String.valueOf(e.getMessage()),
+                    "If the tables are too new, use the version of Postrider that the other instances run.",
+                    e);
+        }
         try {
             schema.apply(SchemaMode.VALIDATE);
         } catch (OutboxException e) {

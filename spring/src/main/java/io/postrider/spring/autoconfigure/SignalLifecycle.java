@@ -6,7 +6,7 @@ import io.postrider.relay.Bell;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
-/** Tells relays in other processes of commits while the application runs, and its own relay of theirs. */
+/** Tells relays in other processes of commits while the application runs, and its own relay and workers of theirs. */
 public final class SignalLifecycle implements SmartLifecycle {
     private final Storage storage;
     private final PostriderProperties properties;
@@ -28,7 +28,8 @@ public final class SignalLifecycle implements SmartLifecycle {
         RelayConnections opened = RelayConnections.forSignals(storage, properties.relay());
         CommitSignal.Builder builder =
                 CommitSignal.of(opened.dataSource(), bell).tables(storage.tables());
-        signal = (properties.relay().enabled() ? builder : builder.onlySends()).start();
+        boolean delivers = properties.relay().enabled() || !properties.workers().isEmpty();
+        signal = (delivers ? builder : builder.onlySends()).start();
         connections = opened;
     }
 

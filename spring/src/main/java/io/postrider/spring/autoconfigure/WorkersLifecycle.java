@@ -92,14 +92,19 @@ public final class WorkersLifecycle implements SmartLifecycle {
                 .to(handlers.build())
                 .retry(RetryPolicy.brisk().attempts(worker.attempts()))
                 .name(name + "-" + ProcessHandle.current().pid())
+                .stopTime(properties.relay().stopTime())
                 .listener(surroundings.relayListener())
                 .wokenBy(surroundings.bell())
                 .build();
     }
 
+    private StreamSettings settings(String stream) {
+        PostriderProperties.Stream given = properties.streams().get(stream);
+        return given == null ? StreamSettings.of(stream) : RelayLifecycle.settings(stream, given);
+    }
+
     private Feed feed(String name, Worker worker, DataSource dataSource) {
-        StreamSettings[] streams =
-                worker.streams().stream().map(StreamSettings::of).toArray(StreamSettings[]::new);
+        StreamSettings[] streams = worker.streams().stream().map(this::settings).toArray(StreamSettings[]::new);
         if (worker.mode() == WorkerMode.COMPETING) {
             return CompetingFeed.builder(dataSource)
                     .tables(storage.tables())
