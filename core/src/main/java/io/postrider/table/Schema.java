@@ -124,8 +124,10 @@ public final class Schema {
         if (fromVersion == 0) {
             missing.append(createMeta(tables)).append(";\n");
         } else {
-            missing.append("-- Others must not wait for long behind this. If it ends with a timeout, run it again.\n"
-                    + "SET LOCAL lock_timeout = '30ms';\n");
+            missing.append("""
+                    -- Others must not wait for long behind this. If it ends with a timeout, run it again.
+                    SET LOCAL lock_timeout = '30ms';
+                    """);
         }
         for (Script script : scripts().subList(fromVersion, latestVersion())) {
             missing.append(script.sql());
