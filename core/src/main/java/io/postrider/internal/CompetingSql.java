@@ -28,7 +28,8 @@ public final class CompetingSql {
     }
 
     private static String with(TableNames tables, String template) {
-        return template.replace("{event}", tables.event())
+        return template.replace("{many}", ReadSql.MANY)
+                .replace("{event}", tables.event())
                 .replace("{attempt}", tables.attempt())
                 .replace("{relay}", tables.relay())
                 .replace("{stream}", tables.stream());
@@ -58,7 +59,7 @@ public final class CompetingSql {
             due AS MATERIALIZED (
                 SELECT e.id, e.bytes, o.stream
                 FROM open o CROSS JOIN LATERAL (
-                    SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e
+                    SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e CROSS JOIN {many}
                     WHERE e.status = 'WAITING' AND e.stream = o.stream AND e.due_at <= (SELECT now FROM asked)
                       AND e.id <> ALL (?::bigint[])
                     ORDER BY e.due_at LIMIT o.room FOR UPDATE OF e SKIP LOCKED) e
@@ -71,7 +72,7 @@ public final class CompetingSql {
                 CROSS JOIN LATERAL (
                     SELECT e.id, e.bytes
                     FROM unnest(?::smallint[], ?::smallint[]) AS span (first, last) CROSS JOIN LATERAL (
-                        SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e
+                        SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e CROSS JOIN {many}
                         WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard BETWEEN span.first AND span.last
                         ORDER BY e.shard, e.id LIMIT ? FOR UPDATE OF e SKIP LOCKED) e
                     LIMIT room.rows) e

@@ -72,12 +72,13 @@ public final class LeaseSql {
                 SELECT k.*, least(
                     (SELECT min(e.id) FROM {event} e
                      WHERE e.holds AND e.shard = k.shard AND e.stream = k.stream AND e.event_key = k.event_key
-                       AND e.id <= k.last AND (e.expires_at <= a.now
+                       AND (e.shard, e.stream, e.event_key, e.id) <= (k.shard, k.stream, k.event_key, k.last) AND (e.expires_at <= a.now
                            OR e.locked_by IS DISTINCT FROM a.me OR e.due_at < a.ends_not_before)),
                     (SELECT min(p.id) FROM (
                          SELECT o.id, o.event_key, count(*) OVER () AS looked_at FROM (
                              SELECT e.id, e.event_key FROM {event} e
-                             WHERE e.status = 'PENDING' AND e.stream = k.stream AND e.shard = k.shard AND e.id <= k.last
+                             WHERE e.status = 'PENDING' AND e.stream = k.stream AND e.shard = k.shard
+                               AND (e.stream, e.shard, e.id) <= (k.stream, k.shard, k.last)
                              ORDER BY e.id LIMIT 100) o) p
                      WHERE p.event_key = k.event_key OR p.looked_at = 100)) AS barrier
                 FROM asked a CROSS JOIN (
@@ -90,7 +91,7 @@ public final class LeaseSql {
                 SELECT e.id, f.barrier
                 FROM asked a CROSS JOIN front f
                 JOIN {event} e ON e.holds AND e.shard = f.shard AND e.stream = f.stream AND e.event_key = f.event_key
-                 AND e.id <= f.last AND e.locked_by = a.me AND e.id <> ALL (a.in_flight)
+                 AND (e.shard, e.stream, e.event_key, e.id) <= (f.shard, f.stream, f.event_key, f.last) AND e.locked_by = a.me AND e.id <> ALL (a.in_flight)
             )
             SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard,
                    (extract(epoch FROM e.due_at - clock_timestamp()) * 1000000)::bigint AS micros_left,
@@ -99,7 +100,8 @@ public final class LeaseSql {
                    st.stream IS NULL AS new_stream,
                    CASE WHEN st.on_dead = 'SKIP' THEN (
                        SELECT d.event_id::text FROM {event} d
-                       WHERE d.status = 'DEAD' AND d.stream = e.stream AND d.event_key = e.event_key AND d.id < e.id
+                       WHERE d.status = 'DEAD' AND d.stream = e.stream AND d.event_key = e.event_key
+                         AND (d.stream, d.event_key, d.id) < (e.stream, e.event_key, e.id)
                        ORDER BY d.id LIMIT 1) END AS gap,
                    (f.barrier IS NULL OR e.id < f.barrier) AND e.due_at >= a.ends_not_before
                        AND (e.expires_at IS NULL OR e.expires_at > a.now) AS sendable,

@@ -156,8 +156,9 @@ public final class OverviewSql {
             FROM held h CROSS JOIN asked a CROSS JOIN LATERAL (
                 SELECT count(*) FILTER (WHERE x.event_key = h.event_key) AS waiting, count(*) AS searched
                 FROM (SELECT e.event_key FROM {event} e
-                      WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id > h.id
-                      ORDER BY e.id LIMIT a.bound) x) b
+                      WHERE e.status = 'PENDING' AND (e.stream, e.shard, e.id) > (h.stream, h.shard, h.id)
+                        AND (e.stream, e.shard) <= (h.stream, h.shard)
+                      ORDER BY e.stream, e.shard, e.id LIMIT a.bound) x) b
             ORDER BY h.since, h.id
             """;
 

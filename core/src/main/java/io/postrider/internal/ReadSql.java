@@ -3,7 +3,7 @@ package io.postrider.internal;
 
 /** The two forms of the statement that reads what relays send next; they differ in how they find where something is. */
 final class ReadSql {
-    /** With so many rows in the table, whatever their state, or more, {@link #OF_FEW} gives nothing and says so. */
+    /** With so many rows from the front on, whatever their state, or more, {@link #OF_FEW} gives nothing and says so. */
     private static final int FEW = 16_384;
 
     /**
@@ -18,6 +18,9 @@ final class ReadSql {
      * <p>Each LATERAL part is run once per shard that has such rows and gives the rows of one key one after the other, and
      * the parts follow each other with what may be older first. So the limits of rows and bytes can cut anywhere and leave
      * no gap, and no sort is needed, which would copy every row once more.
+     *
+     * <p>Ids are compared together with the columns before them in the index that is meant: to a table that was empty when it was
+     * last analyzed, any index seems as good as another, and by the primary key each shard would be a walk through all rows.
      */
     private static final String READ = """
             WITH RECURSIVE
@@ -25,6 +28,8 @@ final class ReadSql {
                 -- epochs: one for each of the 256 shards, -1 for those not asked for
                 SELECT ?::bigint[] AS epochs, ?::integer AS first_shard, ?::text AS relay_group, ?::bigint AS me,
                        ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight,
+                       -- What was said about one run of a server holds for no other, such as a standby that was promoted.
+                       CASE WHEN {server} = ?::bigint THEN ?::bigint END AS front,
                        clock_timestamp() AS now
             ),
             mine AS MATERIALIZED (
@@ -72,7 +77,8 @@ final class ReadSql {
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.locked_by, e.expires_at
                     FROM {event} e
-                    WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard AND e.id < h.id
+                    WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard
+                      AND (e.stream, e.shard, e.id) < (h.stream, h.shard, h.id)
                       AND e.event_key = h.event_key
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                     ORDER BY e.id LIMIT ?) e
@@ -95,7 +101,8 @@ final class ReadSql {
                       -- of whatever key, since to look for its own would cost a walk through the backlog.
                       AND (e.holds OR e.event_key IS NULL OR NOT EXISTS (
                           SELECT FROM {event} p
-                          WHERE p.status = 'PENDING' AND p.stream = e.stream AND p.shard = e.shard AND p.id < e.id
+                          WHERE p.status = 'PENDING' AND p.stream = e.stream AND p.shard = e.shard
+                            AND (p.stream, p.shard, p.id) < (e.stream, e.shard, e.id)
                             AND p.id NOT IN (SELECT unnest(in_flight) FROM asked)
                             AND (p.stream, coalesce(p.event_key, '')) NOT IN (SELECT stream, event_key FROM held)))
                     ORDER BY e.due_at, e.id LIMIT ?) e
@@ -106,11 +113,12 @@ final class ReadSql {
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.locked_by, e.expires_at
-                    FROM {event} e
-                    WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard = o.shard AND e.id >= o.first
+                    FROM {event} e CROSS JOIN {many}
+                    WHERE e.status = 'PENDING' AND (e.stream, e.shard, e.id) >= (o.stream, o.shard, o.first)
+                      AND (e.stream, e.shard) <= (o.stream, o.shard)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                       AND (e.stream, coalesce(e.event_key, '')) NOT IN (SELECT stream, event_key FROM held)
-                    ORDER BY e.id LIMIT ?) e
+                    ORDER BY e.stream, e.shard, e.id LIMIT ?) e
                 LIMIT ?
             ),
             measured AS (
@@ -123,12 +131,13 @@ final class ReadSql {
                    c.max_attempts, c.keeps_history, c.new_stream,
                    CASE WHEN c.skips THEN (
                        SELECT d.event_id::text FROM {event} d
-                       WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key AND d.id < c.id
+                       WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key
+                         AND (d.stream, d.event_key, d.id) < (c.stream, c.event_key, c.id)
                        ORDER BY d.id LIMIT 1) END AS gap,
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
                    NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
                    (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros,
-                   NULL::boolean AS too_many
+                   NULL::boolean AS too_many, NULL::bigint AS least
             -- Never cut before the first, however large it is.
             FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
@@ -140,7 +149,7 @@ final class ReadSql {
                         WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
                         ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
                     FROM due d CROSS JOIN asked a),
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, {too many}
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, {too many}, {least}
             """;
 
     /**
@@ -150,28 +159,30 @@ final class ReadSql {
     private static final String STEPS = """
             -- The first pending row of each stream and shard, by one step in the index for each; of a barred stream only one.
             pending (stream, shard, id) AS (
-                (SELECT e.stream, e.shard, e.id FROM {event} e WHERE e.status = 'PENDING'
+                (SELECT e.stream, e.shard, e.id FROM {event} e CROSS JOIN {many} WHERE e.status = 'PENDING'
                  ORDER BY e.stream, e.shard, e.id LIMIT 1)
                 UNION ALL
                 SELECT n.* FROM pending p CROSS JOIN LATERAL (
-                    SELECT e.stream, e.shard, e.id FROM {event} e
+                    SELECT e.stream, e.shard, e.id FROM {event} e CROSS JOIN {many}
                     WHERE e.status = 'PENDING' AND (e.stream, e.shard) > (p.stream,
                           CASE WHEN p.stream IN (SELECT stream FROM barred) THEN 255::smallint ELSE p.shard END)
                     ORDER BY e.stream, e.shard, e.id LIMIT 1) n
             ),
             -- When the first waiting row of each shard is due, in the same way.
             waiting (shard, due_at) AS (
-                (SELECT e.shard, e.due_at FROM {event} e WHERE e.status = 'WAITING' ORDER BY e.shard, e.due_at LIMIT 1)
+                (SELECT e.shard, e.due_at FROM {event} e CROSS JOIN {many} WHERE e.status = 'WAITING'
+                 ORDER BY e.shard, e.due_at LIMIT 1)
                 UNION ALL
                 SELECT n.* FROM waiting w CROSS JOIN LATERAL (
-                    SELECT e.shard, e.due_at FROM {event} e
+                    SELECT e.shard, e.due_at FROM {event} e CROSS JOIN {many}
                     WHERE e.status = 'WAITING' AND e.shard > w.shard ORDER BY e.shard, e.due_at LIMIT 1) n
             ),
             holding (shard) AS (
-                (SELECT e.shard FROM {event} e WHERE e.holds ORDER BY e.shard LIMIT 1)
+                (SELECT e.shard FROM {event} e CROSS JOIN {many} WHERE e.holds ORDER BY e.shard LIMIT 1)
                 UNION ALL
                 SELECT n.* FROM holding h CROSS JOIN LATERAL (
-                    SELECT e.shard FROM {event} e WHERE e.holds AND e.shard > h.shard ORDER BY e.shard LIMIT 1) n
+                    SELECT e.shard FROM {event} e CROSS JOIN {many} WHERE e.holds AND e.shard > h.shard
+                    ORDER BY e.shard LIMIT 1) n
             ),
             """;
 
@@ -182,7 +193,8 @@ final class ReadSql {
      */
     private static final String ROWS = """
             few AS MATERIALIZED (
-                SELECT e.id, e.stream, e.shard, e.status, e.due_at, e.holds FROM {event} e ORDER BY e.id LIMIT {few}
+                SELECT e.id, e.stream, e.shard, e.status, e.due_at, e.holds FROM {event} e
+                WHERE e.id >= (SELECT coalesce(front, 0) FROM asked) ORDER BY e.id LIMIT {few}
             ),
             all_of_them AS MATERIALIZED (
                 SELECT f.* FROM few f WHERE (SELECT count(*) FROM few) < {few}
@@ -198,10 +210,40 @@ final class ReadSql {
             ),
             """;
 
-    static final String BY_STEPS = READ.replace("{sets}", STEPS).replace("{too many}", "false");
+    /** Tells one run of a server from all others: when it began, in microseconds. */
+    private static final String SERVER = "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint";
+
+    /**
+     * One row that the planner takes for a thousand, in a statement that has asked one thing. To a table that was empty when it was last analyzed, it would rather sort all
+     * rows than walk through an index to the first, since it expects none.
+     */
+    static final String MANY = "generate_series(1, (SELECT 1 FROM asked)) AS many";
+
+    static final String BY_STEPS = READ.replace("{sets}", STEPS)
+            .replace("{many}", MANY)
+            .replace("{too many}", "false")
+            .replace("{least}", "NULL")
+            .replace("{server}", SERVER);
     static final String OF_FEW = READ.replace("{sets}", ROWS)
+            .replace("{many}", MANY)
             .replace("{too many}", "(SELECT count(*) FROM few) = {few}")
+            // None: the greatest there can be. NULL: the front was another server's.
+            .replace(
+                    "{least}",
+                    "(SELECT coalesce((SELECT min(id) FROM few), 9223372036854775807) FROM asked WHERE front IS NOT NULL)")
+            .replace("{server}", SERVER)
             .replace("{few}", Integer.toString(FEW));
+
+    /**
+     * Who has begun to write to the table and not ended. A transaction has the lock before it draws an id, and keeps it until
+     * it can be seen that it has ended. Of those that have drawn one and nothing more, no snapshot knows.
+     */
+    static final String WRITING = """
+            SELECT {server}, coalesce(array_agg(l.virtualtransaction), '{}')
+            FROM pg_locks l
+            WHERE l.locktype = 'relation' AND l.mode = 'RowExclusiveLock' AND l.relation = '{event}'::regclass
+              AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+            """.replace("{server}", SERVER);
 
     private ReadSql() {}
 }

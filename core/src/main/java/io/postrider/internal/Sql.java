@@ -16,6 +16,7 @@ public final class Sql {
     public final String appendWithTerms;
     public final String read;
     public final String readFew;
+    public final String writing;
     public final String freeLeases;
     public final String settle;
     public final String settleWithHistory;
@@ -34,6 +35,7 @@ public final class Sql {
         appendWithTerms = AppendTerms.given(with(tables, APPEND));
         read = with(tables, ReadSql.BY_STEPS);
         readFew = with(tables, ReadSql.OF_FEW);
+        writing = with(tables, ReadSql.WRITING);
         freeLeases = with(tables, FREE_LEASES);
         settle = with(tables, SETTLE);
         settleWithHistory = with(tables, SETTLE_WITH_HISTORY).replace("{kept in}", tables.history());

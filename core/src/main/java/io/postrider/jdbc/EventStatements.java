@@ -13,19 +13,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
 final class EventStatements implements EventStore {
@@ -38,15 +32,14 @@ final class EventStatements implements EventStore {
     private final Ownership ownership;
     private final SuspectStatements suspects;
     private final Settling settling;
-    private final ReadForm form;
+    private final Reading reading;
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
-        this(session, sql, settings, relay, ownership, new ReadForm());
+        this(session, sql, settings, relay, ownership, new ReadForm(System::nanoTime));
     }
 
     EventStatements(
             Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership, ReadForm form) {
-        this.form = form;
         this.session = session;
         this.sql = sql;
         this.settings = settings;
@@ -54,6 +47,7 @@ final class EventStatements implements EventStore {
         this.ownership = ownership;
         this.suspects = new SuspectStatements(session, sql, settings, ownership);
         this.settling = new Settling(session, sql, relay);
+        this.reading = new Reading(session, sql, settings, ownership, form);
     }
 
     String relay() {
@@ -62,45 +56,7 @@ final class EventStatements implements EventStore {
 
     @Override
     public Found read(Query query) {
-        long before = System.nanoTime();
-        if (form.looksAtAll(before)) {
-            Optional<Found> found = read(query, sql.readFew);
-            long after = System.nanoTime();
-            if (found.isPresent()) {
-                form.looked(after - before);
-                return found.get();
-            }
-            form.foundMany(after);
-            before = after;
-        }
-        Found found = read(query, sql.read).orElseThrow();
-        form.stepped(System.nanoTime() - before, found.deliveries().size());
-        return found;
-    }
-
-    /** Empty: there are too many for this form of the statement. */
-    private Optional<Found> read(Query query, String form) {
-        long before = System.nanoTime();
-        return session.run("read events", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(form)) {
-                statement.setArray(1, array(connection, "int8", epochs(query.shards())));
-                statement.setInt(2, query.shards().keySet().iterator().next());
-                statement.setString(3, settings.group());
-                statement.setLong(4, ownership.member());
-                statement.setBoolean(5, settings.adoptsStreams());
-                statement.setArray(6, array(connection, "text", query.without()));
-                statement.setString(7, query.only());
-                statement.setArray(8, array(connection, "int8", query.inFlight()));
-                statement.setInt(9, query.rows());
-                statement.setInt(10, query.depth());
-                statement.setInt(11, query.depth());
-                statement.setInt(12, query.rows());
-                statement.setLong(13, query.bytes());
-                try (ResultSet rows = statement.executeQuery()) {
-                    return found(connection, rows, before);
-                }
-            }
-        });
+        return reading.read(query);
     }
 
     @Override
@@ -191,53 +147,6 @@ final class EventStatements implements EventStore {
         session.close();
     }
 
-    private void freeLeases(Connection connection, Set<Integer> shards) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql.freeLeases)) {
-            statement.setArray(1, array(connection, "int2", shards));
-            statement.executeUpdate();
-        }
-    }
-
-    private Optional<Found> found(Connection connection, ResultSet rows, long before) throws SQLException {
-        List<Delivery> deliveries = new ArrayList<>();
-        Set<Integer> owned = new HashSet<>();
-        Set<Integer> holding = new HashSet<>();
-        Set<String> newStreams = new HashSet<>();
-        Optional<Long> due = Optional.empty();
-        Set<Integer> leasesRanOut = new HashSet<>();
-        while (rows.next()) {
-            long id = rows.getLong(1);
-            if (rows.wasNull()) {
-                owned.addAll(shards(rows.getArray(20)));
-                holding.addAll(shards(rows.getArray(21)));
-                long micros = rows.getLong(22);
-                due = rows.wasNull() ? Optional.empty() : Optional.of(micros);
-                if (rows.getBoolean(23)) {
-                    throw Session.readOnly();
-                }
-                if (rows.getBoolean(26)) {
-                    return Optional.empty();
-                }
-            } else {
-                ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
-                Delivery delivery = new Delivery(id, rows.getInt(3), rows.getInt(4), event(rows), claim);
-                deliveries.add(Expiry.of(delivery, rows, 25, before));
-                if (rows.getBoolean(24)) {
-                    leasesRanOut.add(claim.shard());
-                }
-                if (rows.getBoolean(18)) {
-                    newStreams.add(rows.getString(7));
-                }
-            }
-        }
-        // The statement promises which rows, not their order.
-        deliveries.sort(Comparator.comparingLong(Delivery::id));
-        if (!leasesRanOut.isEmpty()) {
-            freeLeases(connection, leasesRanOut);
-        }
-        return Optional.of(new Found(deliveries, owned, holding, newStreams, due));
-    }
-
     /** The columns of an event, which stand in the same places in all statements that read some. */
     static OutboxEvent event(ResultSet rows) throws SQLException {
         OutboxEvent.Builder event = OutboxEvent.of(rows.getString(7), rows.getString(9));
@@ -270,20 +179,6 @@ final class EventStatements implements EventStore {
             event.maxAttempts(maxAttempts);
         }
         return event.buildStored();
-    }
-
-    private static Set<Integer> shards(@Nullable Array array) throws SQLException {
-        Set<Integer> shards = new HashSet<>();
-        if (array != null) {
-            Arrays.stream((Object[]) array.getArray()).forEach(shard -> shards.add(((Number) shard).intValue()));
-        }
-        return shards;
-    }
-
-    private static List<Long> epochs(Map<Integer, Long> shards) {
-        return IntStream.range(0, Ownership.SHARDS)
-                .mapToObj(shard -> shards.getOrDefault(shard, -1L))
-                .toList();
     }
 
     static String status(Outcome.Failed outcome) {

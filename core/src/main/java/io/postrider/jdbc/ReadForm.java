@@ -2,10 +2,12 @@
 package io.postrider.jdbc;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 
 /**
  * Which form of the read a loop asks for: by steps through the indexes, until one has cost far more than what it brought; then
- * by a look at all rows, as long as they are few and the look is no trifle. Both give the same. For one thread.
+ * by a look at all rows from a {@link Front} on, as long as they are few and a look from the beginning is no trifle. Both give
+ * the same. For one thread.
  */
 final class ReadForm {
     private static final long DEAR = Duration.ofMillis(20).toNanos();
@@ -13,9 +15,23 @@ final class ReadForm {
     private static final long TRIFLE = Duration.ofMillis(5).toNanos();
     private static final long MANY_FOR = Duration.ofSeconds(1).toNanos();
 
+    private final LongSupplier ticker;
+    private final Front front = new Front();
     private boolean stepsAreDear;
     private boolean areMany;
     private long manySince;
+
+    ReadForm(LongSupplier ticker) {
+        this.ticker = ticker;
+    }
+
+    long now() {
+        return ticker.getAsLong();
+    }
+
+    Front front() {
+        return front;
+    }
 
     boolean looksAtAll(long now) {
         areMany &= now - manySince < MANY_FOR;
@@ -26,6 +42,7 @@ final class ReadForm {
         stepsAreDear = took >= DEAR && took / Math.max(1, rows) >= DEAR_FOR_ONE_ROW;
     }
 
+    /** From the beginning: what one from later on takes says nothing about the steps. */
     void looked(long took) {
         stepsAreDear = took >= TRIFLE;
     }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class ReadFormTest {
     private static final long MS = 1_000_000;
-    private final ReadForm form = new ReadForm();
+    private final ReadForm form = new ReadForm(() -> 0);
 
     @Test
     void stepsAreTakenUntilOneCostFarMoreThanItBrought() {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -50,6 +51,14 @@ final class OpenTransaction implements AutoCloseable {
             return statement.executeUpdate(sql);
         } catch (SQLException e) {
             throw new AssertionError(sql, e);
+        }
+    }
+
+    long number(String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
         }
     }
 

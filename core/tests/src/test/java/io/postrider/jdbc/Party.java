@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /** A relay without its threads: a test runs its statements one by one, and decides in which session. */
@@ -28,7 +29,8 @@ final class Party implements AutoCloseable {
     final Ownership ownership;
     final ShardStatements shards;
     final EventStatements events;
-    private final ReadForm form = new ReadForm();
+    private final AtomicLong elapsed = new AtomicLong();
+    private final ReadForm form = new ReadForm(() -> System.nanoTime() + elapsed.get());
     private boolean looksAtAll;
 
     private Party(String name, OrderedSettings settings, DataSource source, Ownership ownership, long member) {
@@ -73,6 +75,7 @@ final class Party implements AutoCloseable {
         Ownership same = new Ownership();
         Party party = new Party(name, settings, transaction.dataSource(), same, member);
         same.add(ownership.all());
+        party.looksAtAll = looksAtAll;
         return party;
     }
 
@@ -106,6 +109,15 @@ final class Party implements AutoCloseable {
     /** From now on each read is as if the one before had been dear. */
     void lookAtAll() {
         looksAtAll = true;
+    }
+
+    /** As if so much time had passed, for whether reads are dear. */
+    void elapse(Duration time) {
+        elapsed.addAndGet(time.toNanos());
+    }
+
+    Front front() {
+        return form.front();
     }
 
     static EventStore.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.jdbc;
+
+import io.postrider.internal.Sql;
+import io.postrider.relay.Delivery;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** How a loop reads what it may send. For one thread. */
+final class Reading {
+    private final Session session;
+    private final Sql sql;
+    private final OrderedSettings settings;
+    private final Ownership ownership;
+    private final ReadForm form;
+
+    Reading(Session session, Sql sql, OrderedSettings settings, Ownership ownership, ReadForm form) {
+        this.session = session;
+        this.sql = sql;
+        this.settings = settings;
+        this.ownership = ownership;
+        this.form = form;
+    }
+
+    EventStore.Found read(EventStore.Query query) {
+        if (form.looksAtAll(form.now())) {
+            Optional<EventStore.Found> found = look(query);
+            if (found.isPresent()) {
+                return found.get();
+            }
+            form.foundMany(form.now());
+        }
+        long before = form.now();
+        EventStore.Found found = read(query, sql.read, 0).found();
+        form.stepped(form.now() - before, found.deliveries().size());
+        return found;
+    }
+
+    /** Empty: there are too many to look at all of them. */
+    private Optional<EventStore.Found> look(EventStore.Query query) {
+        Front front = form.front();
+        if (front.asks(form.now())) {
+            front.hear(writing(), form.now());
+        }
+        long before = form.now();
+        long from = front.id(before);
+        Look look = read(query, sql.readFew, from);
+        if (look.tooMany()) {
+            return Optional.empty();
+        }
+        long after = form.now();
+        if (from == 0) {
+            form.looked(after - before);
+        }
+        List<Delivery> brought = look.found().deliveries();
+        long greatest = brought.isEmpty() ? 0 : brought.get(brought.size() - 1).id();
+        look.least().ifPresent(least -> front.looked(least, greatest, after));
+        return Optional.of(look.found());
+    }
+
+    private Front.Writing writing() {
+        return session.run("see who is writing", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.writing);
+                    ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Front.Writing(row.getLong(1), new HashSet<>(Arrays.asList((String[])
+                        row.getArray(2).getArray())));
+            }
+        });
+    }
+
+    /**
+     * What a read brought.
+     *
+     * @param tooMany it brought nothing, since there are too many for this form of it
+     * @param least the smallest id from the front on, if the server is the one that the front was found on
+     */
+    private record Look(EventStore.Found found, boolean tooMany, Optional<Long> least) {}
+
+    private Look read(EventStore.Query query, String text, long from) {
+        long before = System.nanoTime();
+        return session.run("read events", connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(text)) {
+                statement.setArray(1, EventStatements.array(connection, "int8", epochs(query.shards())));
+                statement.setInt(2, query.shards().keySet().iterator().next());
+                statement.setString(3, settings.group());
+                statement.setLong(4, ownership.member());
+                statement.setBoolean(5, settings.adoptsStreams());
+                statement.setArray(6, EventStatements.array(connection, "text", query.without()));
+                statement.setString(7, query.only());
+                statement.setArray(8, EventStatements.array(connection, "int8", query.inFlight()));
+                statement.setLong(9, form.front().server());
+                statement.setLong(10, from);
+                statement.setInt(11, query.rows());
+                statement.setInt(12, query.depth());
+                statement.setInt(13, query.depth());
+                statement.setInt(14, query.rows());
+                statement.setLong(15, query.bytes());
+                try (ResultSet rows = statement.executeQuery()) {
+                    return found(connection, rows, before);
+                }
+            }
+        });
+    }
+
+    private void freeLeases(Connection connection, Set<Integer> shards) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql.freeLeases)) {
+            statement.setArray(1, EventStatements.array(connection, "int2", shards));
+            statement.executeUpdate();
+        }
+    }
+
+    private Look found(Connection connection, ResultSet rows, long before) throws SQLException {
+        List<Delivery> deliveries = new ArrayList<>();
+        Set<Integer> owned = new HashSet<>();
+        Set<Integer> holding = new HashSet<>();
+        Set<String> newStreams = new HashSet<>();
+        Optional<Long> due = Optional.empty();
+        Set<Integer> leasesRanOut = new HashSet<>();
+        boolean tooMany = false;
+        Optional<Long> least = Optional.empty();
+        while (rows.next()) {
+            long id = rows.getLong(1);
+            if (rows.wasNull()) {
+                owned.addAll(shards(rows.getArray(20)));
+                holding.addAll(shards(rows.getArray(21)));
+                long micros = rows.getLong(22);
+                due = rows.wasNull() ? Optional.empty() : Optional.of(micros);
+                if (rows.getBoolean(23)) {
+                    throw Session.readOnly();
+                }
+                tooMany = rows.getBoolean(26);
+                least = Optional.ofNullable(rows.getObject(27, Long.class));
+            } else {
+                ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
+                Delivery delivery =
+                        new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
+                deliveries.add(Expiry.of(delivery, rows, 25, before));
+                if (rows.getBoolean(24)) {
+                    leasesRanOut.add(claim.shard());
+                }
+                if (rows.getBoolean(18)) {
+                    newStreams.add(rows.getString(7));
+                }
+            }
+        }
+        // The statement promises which rows, not their order.
+        deliveries.sort(Comparator.comparingLong(Delivery::id));
+        if (!leasesRanOut.isEmpty()) {
+            freeLeases(connection, leasesRanOut);
+        }
+        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due), tooMany, least);
+    }
+
+    private static Set<Integer> shards(@Nullable Array array) throws SQLException {
+        Set<Integer> shards = new HashSet<>();
+        if (array != null) {
+            Arrays.stream((Object[]) array.getArray()).forEach(shard -> shards.add(((Number) shard).intValue()));
+        }
+        return shards;
+    }
+
+    private static List<Long> epochs(Map<Integer, Long> shards) {
+        return IntStream.range(0, Ownership.SHARDS)
+                .mapToObj(shard -> shards.getOrDefault(shard, -1L))
+                .toList();
+    }
+}
