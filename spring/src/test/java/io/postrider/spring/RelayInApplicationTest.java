@@ -9,6 +9,8 @@ import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.kafka.KafkaPublisher;
 import io.postrider.spring.autoconfigure.RelayLifecycle;
+import io.postrider.table.Schema;
+import io.postrider.table.SchemaMode;
 import io.postrider.testkit.DeliveryLog;
 import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.KafkaTap;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -185,5 +188,46 @@ class RelayInApplicationTest {
             assertThat(relay.isRunning()).isFalse();
             assertThat(log.size()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void an_application_starts_without_its_relay_and_delivers_when_that_can_begin() {
+        var database = TestApplication.database();
+        String[] settings = {
+            TestApplication.WITHOUT_JPA,
+            "spring.datasource.url=" + database.url(),
+            "spring.kafka.bootstrap-servers=" + kafka.bootstrapServers(),
+            "postrider.schema.mode=none"
+        };
+        try (DeliveryLog log = DeliveryLog.inMemory();
+                KafkaTap tap = KafkaTap.start(kafka.bootstrapServers(), log, "patient-events");
+                TestApplication app = TestApplication.start(WebApplicationType.NONE, App.class, settings)) {
+            RelayLifecycle relay = app.bean(RelayLifecycle.class);
+            // There are no tables yet.
+            assertThat(relay.isRunning()).isTrue();
+            assertThat(relay.relay()).isEmpty();
+
+            Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
+            append(app, "patient-events", "Early");
+            tap.awaitDistinct(1, SOON);
+            assertThat(relay.relay()).isPresent();
+        }
+    }
+
+    @Test
+    void a_relay_that_never_began_does_not_keep_its_application_from_stopping() {
+        TestApplication app = TestApplication.start(
+                WebApplicationType.NONE,
+                App.class,
+                TestApplication.WITHOUT_JPA,
+                "spring.datasource.url=" + TestApplication.database().url(),
+                "spring.kafka.bootstrap-servers=127.0.0.1:9",
+                "postrider.relay.name=nowhere",
+                "postrider.schema.mode=none");
+        RelayLifecycle relay = app.bean(RelayLifecycle.class);
+        app.close();
+        assertThat(relay.isRunning()).isFalse();
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().startsWith("postrider-nowhere")));
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.spring;
 
+import static org.awaitility.Awaitility.await;
+
+import io.postrider.spring.autoconfigure.RelayLifecycle;
 import io.postrider.testkit.PostgresServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,6 +76,16 @@ final class TestApplication implements AutoCloseable {
     }
 
     private static TestApplication run(WebApplicationType web, Class<?> configuration, String... properties) {
+        TestApplication started = start(web, configuration, properties);
+        // An application does not wait for its relay, but most tests do.
+        started.context
+                .getBeanProvider(RelayLifecycle.class)
+                .ifAvailable(relay -> await().until(() -> relay.relay().isPresent()));
+        return started;
+    }
+
+    /** The relay, if there is one, may not have begun yet. */
+    static TestApplication start(WebApplicationType web, Class<?> configuration, String... properties) {
         return new TestApplication(new SpringApplicationBuilder(configuration)
                 .web(web)
                 .bannerMode(Banner.Mode.OFF)

@@ -11,9 +11,12 @@ import io.postrider.relay.RelaySettings;
 import io.postrider.relay.RetryPolicy;
 import io.postrider.spring.autoconfigure.PostriderProperties.RelayProperties;
 import io.postrider.spring.autoconfigure.PostriderProperties.Retry;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +27,10 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Runs the relay while the application runs. It starts before the web server, and stops after it and after everything
  * else that may still append, but before DataSources are closed.
+ *
+ * <p>The application does not wait until the relay has its place among the others: what is appended before waits in the table
+ * for so long. It does wait where it says something about its streams, so that what contradicts the stored settings fails the
+ * start.
  */
 public final class RelayLifecycle implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(RelayLifecycle.class);
@@ -31,13 +38,20 @@ public final class RelayLifecycle implements SmartLifecycle {
     /** Far below the web server, and above what a publisher or handlers may need, such as connection factories in phase 0. */
     static final int PHASE = 512;
 
+    /** So that the rest of the application's start has the processors to itself. */
+    private static final Duration BEGIN_AFTER = Duration.ofMillis(250);
+
+    private static final Duration TRY_AGAIN_AFTER = Duration.ofSeconds(1);
+
     private final Storage storage;
     private final PostriderProperties properties;
     private final String name;
     private final Publisher publisher;
     private final Wiring wiring;
-    private @Nullable RelayConnections connections;
-    private @Nullable Relay relay;
+    private @Nullable Running running;
+
+    /** A relay that was built, and has its place once {@code started} is done; {@code stopped}: it is not to try any more. */
+    private record Running(Relay relay, RelayConnections connections, CountDownLatch started, CountDownLatch stopped) {}
 
     /** What wakes the relay, who is told what it does, and what it does besides. */
     record Wiring(Bell bell, Supplier<RelayListener> listener, Chores chores, PublisherWrapper wrapper) {}
@@ -52,22 +66,32 @@ public final class RelayLifecycle implements SmartLifecycle {
 
     @Override
     public synchronized void start() {
-        if (relay != null) {
+        if (running != null) {
             return;
         }
         RelayConnections opened = RelayConnections.of(storage, properties.relay());
-        Address address;
         try {
+            StreamSettings[] streams = streams();
             // A relay runs once, a context may be stopped and started.
-            Relay built = build(opened);
-            address = Address.of(opened.dataSource());
-            built.start();
-            relay = built;
-            connections = opened;
+            Running built = new Running(build(opened, streams), opened, new CountDownLatch(1), new CountDownLatch(1));
+            if (streams.length > 0) {
+                join(built);
+            } else {
+                Thread thread = new Thread(() -> joinPatiently(built), "postrider-" + name + "-start");
+                thread.setDaemon(true);
+                thread.start();
+            }
+            running = built;
         } catch (RuntimeException e) {
             opened.close();
             throw e;
         }
+    }
+
+    private void join(Running built) {
+        Address address = Address.of(built.connections().dataSource());
+        built.relay().start();
+        built.started().countDown();
         log.info(
                 "Outbox relay {} carries events from {} to {}. Undelivered events: view {}outbox_status, or actuator"
                         + " endpoint outbox",
@@ -77,7 +101,33 @@ public final class RelayLifecycle implements SmartLifecycle {
                 storage.tables().schema().isEmpty() ? "" : storage.tables().schema() + ".");
     }
 
-    private Relay build(RelayConnections opened) {
+    /** Until it has succeeded, or the application stops. */
+    private void joinPatiently(Running built) {
+        Duration wait = BEGIN_AFTER;
+        boolean told = false;
+        try {
+            while (!built.stopped().await(wait.toMillis(), TimeUnit.MILLISECONDS)) {
+                wait = TRY_AGAIN_AFTER;
+                try {
+                    join(built);
+                    return;
+                } catch (RuntimeException e) {
+                    if (!told && built.stopped().getCount() > 0) {
+                        told = true;
+                        log.error(
+                                "Outbox relay {} could not start, so nothing is delivered by this application. It goes on"
+                                        + " trying: {}",
+                                name,
+                                e.getMessage());
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Relay build(RelayConnections opened, StreamSettings[] streams) {
         RelayProperties settings = properties.relay();
         try {
             OrderedFeed feed = OrderedFeed.builder(opened.dataSource())
@@ -85,7 +135,7 @@ public final class RelayLifecycle implements SmartLifecycle {
                     .lease(settings.lease())
                     .keepHistory(settings.keepHistory())
                     .housekeeper(wiring.chores().ofRelays(opened.dataSource()))
-                    .streams(streams())
+                    .streams(streams)
                     .build();
             RelaySettings.Builder built = Relay.from(feed)
                     .to(new SharedPublisher(wiring.wrapper().wrap(publisher)))
@@ -133,26 +183,25 @@ public final class RelayLifecycle implements SmartLifecycle {
 
     @Override
     public synchronized void stop() {
-        Relay running = relay;
-        relay = null;
-        if (running != null) {
-            running.close();
-        }
-        RelayConnections open = connections;
-        connections = null;
-        if (open != null) {
-            open.close();
+        Running before = running;
+        running = null;
+        if (before != null) {
+            before.stopped().countDown();
+            before.relay().close();
+            before.connections().close();
         }
     }
 
     @Override
     public synchronized boolean isRunning() {
-        return relay != null;
+        return running != null;
     }
 
-    /** The relay that runs now. */
+    /** The relay that runs now, once it has its place among the others. */
     public synchronized Optional<Relay> relay() {
-        return Optional.ofNullable(relay);
+        return Optional.ofNullable(running)
+                .filter(each -> each.started().getCount() == 0)
+                .map(Running::relay);
     }
 
     @Override
