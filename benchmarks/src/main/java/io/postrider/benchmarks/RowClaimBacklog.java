@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -16,16 +17,19 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
  * What most outboxes do, well tuned: threads that each claim a batch of rows by an UPDATE with SKIP LOCKED, send it, wait
- * for all answers, mark the batch as published, and never sleep. It keeps no order of keys and no history of its own.
+ * for all answers, mark the batch as published, and never sleep. Like ours it has a unique event id, serves a stream, and finds
+ * what a dead worker has left, by its lock. It keeps no order of keys and no history of its own.
  */
 final class RowClaimBacklog implements Backlog {
-    static final int THREADS = 4;
-    static final int BATCH = 1_000;
+    private static final int THREADS = 4;
+    private static final int BATCH = 1_000;
+    /** By each of the threads. */
+    private static final long RECOVER_EVERY = Duration.ofSeconds(THREADS).toNanos();
 
     private static final String TABLE = """
             CREATE TABLE IF NOT EXISTS row_claim (
                 id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-                event_id       uuid        NOT NULL,
+                event_id       uuid        NOT NULL UNIQUE,
                 stream         text        NOT NULL,
                 event_key      text        NOT NULL,
                 event_type     text        NOT NULL,
@@ -50,13 +54,16 @@ final class RowClaimBacklog implements Backlog {
             )
             """;
 
-    private static final String INDEX =
-            "CREATE INDEX IF NOT EXISTS row_claim_pending ON row_claim (next_retry_at, id) WHERE status = 'PENDING'";
+    private static final String PENDING =
+            "CREATE INDEX IF NOT EXISTS row_claim_pending ON row_claim (stream, next_retry_at, id) WHERE status = 'PENDING'";
 
-    static final String CLAIM = """
+    private static final String PROCESSING =
+            "CREATE INDEX IF NOT EXISTS row_claim_processing ON row_claim (locked_until) WHERE status = 'PROCESSING'";
+
+    private static final String CLAIM = """
             WITH next AS MATERIALIZED (
                 SELECT id FROM row_claim
-                WHERE status = 'PENDING' AND next_retry_at <= clock_timestamp()
+                WHERE stream = ? AND status = 'PENDING' AND next_retry_at <= clock_timestamp()
                 ORDER BY next_retry_at, id LIMIT ? FOR UPDATE SKIP LOCKED
             )
             UPDATE row_claim
@@ -65,7 +72,13 @@ final class RowClaimBacklog implements Backlog {
             WHERE id IN (SELECT id FROM next)
             RETURNING\s""" + PlainProducer.COLUMNS;
 
-    static final String PUBLISHED = """
+    /** Once a second: what a worker that died had claimed. */
+    private static final String RECOVER = """
+            UPDATE row_claim SET status = 'PENDING', locked_by = NULL, locked_until = NULL
+            WHERE status = 'PROCESSING' AND locked_until < clock_timestamp()
+            """;
+
+    private static final String PUBLISHED = """
             UPDATE row_claim SET status = 'PUBLISHED', published_at = clock_timestamp(), locked_by = NULL,
                    locked_until = NULL
             WHERE id = ANY (?)
@@ -81,7 +94,7 @@ final class RowClaimBacklog implements Backlog {
     }
 
     static void makeTable(Rig rig) {
-        rig.sql(TABLE, INDEX);
+        rig.sql(TABLE, PENDING, PROCESSING);
     }
 
     @Override
@@ -101,14 +114,32 @@ final class RowClaimBacklog implements Backlog {
 
     @Override
     public long drain(int events) throws Exception {
+        try (Producer<byte[], byte[]> producer = PlainProducer.open(rig.bootstrapServers())) {
+            return work(rig, batch -> {
+                List<Future<RecordMetadata>> answers = new ArrayList<>();
+                batch.forEach(record -> answers.add(producer.send(record)));
+                for (Future<RecordMetadata> answer : answers) {
+                    answer.get();
+                }
+            });
+        }
+    }
+
+    /** What becomes of a batch that was claimed. */
+    interface Sender {
+        void send(List<ProducerRecord<byte[], byte[]>> batch) throws Exception;
+    }
+
+    /** Until nothing is left; returns how many nanoseconds it took. */
+    static long work(Rig rig, Sender sender) throws Exception {
         long start = System.nanoTime();
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try (Producer<byte[], byte[]> producer = PlainProducer.open(rig.bootstrapServers())) {
+        try {
             List<Future<?>> workers = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 String worker = "worker-" + i;
                 workers.add(threads.submit(() -> {
-                    work(producer, worker);
+                    work(rig, worker, sender);
                     return null;
                 }));
             }
@@ -121,28 +152,32 @@ final class RowClaimBacklog implements Backlog {
         }
     }
 
-    private void work(Producer<byte[], byte[]> producer, String worker) throws Exception {
+    private static void work(Rig rig, String worker, Sender sender) throws Exception {
         try (Connection connection = rig.dataSource().getConnection();
                 PreparedStatement claim = connection.prepareStatement(CLAIM);
-                PreparedStatement published = connection.prepareStatement(PUBLISHED)) {
-            claim.setInt(1, BATCH);
-            claim.setString(2, worker);
+                PreparedStatement published = connection.prepareStatement(PUBLISHED);
+                PreparedStatement recover = connection.prepareStatement(RECOVER)) {
+            claim.setString(1, Rig.TOPIC);
+            claim.setInt(2, BATCH);
+            claim.setString(3, worker);
             List<Long> ids = new ArrayList<>();
+            long recovered = System.nanoTime();
             for (List<ProducerRecord<byte[], byte[]>> batch = claim(claim, ids);
                     !batch.isEmpty();
                     batch = claim(claim, ids)) {
-                List<Future<RecordMetadata>> answers = new ArrayList<>();
-                batch.forEach(record -> answers.add(producer.send(record)));
-                for (Future<RecordMetadata> answer : answers) {
-                    answer.get();
-                }
+                sender.send(batch);
                 published.setArray(1, connection.createArrayOf("int8", ids.toArray()));
                 published.executeUpdate();
+                if (System.nanoTime() - recovered > RECOVER_EVERY) {
+                    recover.executeUpdate();
+                    recovered = System.nanoTime();
+                }
             }
         }
     }
 
-    static List<ProducerRecord<byte[], byte[]>> claim(PreparedStatement claim, List<Long> ids) throws SQLException {
+    private static List<ProducerRecord<byte[], byte[]>> claim(PreparedStatement claim, List<Long> ids)
+            throws SQLException {
         ids.clear();
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (ResultSet rows = claim.executeQuery()) {
