@@ -137,7 +137,7 @@ final class RowClaimBacklog implements Backlog {
         try {
             List<Future<?>> workers = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                String worker = "worker-" + i;
+                int worker = i;
                 workers.add(threads.submit(() -> {
                     work(rig, worker, sender);
                     return null;
@@ -152,16 +152,17 @@ final class RowClaimBacklog implements Backlog {
         }
     }
 
-    private static void work(Rig rig, String worker, Sender sender) throws Exception {
+    private static void work(Rig rig, int worker, Sender sender) throws Exception {
         try (Connection connection = rig.dataSource().getConnection();
                 PreparedStatement claim = connection.prepareStatement(CLAIM);
                 PreparedStatement published = connection.prepareStatement(PUBLISHED);
                 PreparedStatement recover = connection.prepareStatement(RECOVER)) {
             claim.setString(1, Rig.TOPIC);
             claim.setInt(2, BATCH);
-            claim.setString(3, worker);
+            claim.setString(3, "worker-" + worker);
             List<Long> ids = new ArrayList<>();
-            long recovered = System.nanoTime();
+            // By turns.
+            long recovered = System.nanoTime() - Duration.ofSeconds(worker).toNanos();
             for (List<ProducerRecord<byte[], byte[]>> batch = claim(claim, ids);
                     !batch.isEmpty();
                     batch = claim(claim, ids)) {

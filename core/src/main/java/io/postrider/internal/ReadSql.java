@@ -194,7 +194,7 @@ final class ReadSql {
     private static final String ROWS = """
             few AS MATERIALIZED (
                 SELECT e.id, e.stream, e.shard, e.status, e.due_at, e.holds FROM {event} e
-                WHERE e.id >= (SELECT coalesce(front, 0) FROM asked) ORDER BY e.id LIMIT {few}
+                WHERE e.id >= (SELECT coalesce(nullif(front, 0), -9223372036854775808) FROM asked) ORDER BY e.id LIMIT {few}
             ),
             all_of_them AS MATERIALIZED (
                 SELECT f.* FROM few f WHERE (SELECT count(*) FROM few) < {few}
@@ -210,8 +210,12 @@ final class ReadSql {
             ),
             """;
 
-    /** Tells one run of a server from all others: when it began, in microseconds. */
-    private static final String SERVER = "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint";
+    /**
+     * Tells one run of a server from all others: when it began, in microseconds. One that recovers because a session of it
+     * crashed says when it was started all the same, but has lost its statistics.
+     */
+    private static final String SERVER = "(extract(epoch FROM greatest(pg_postmaster_start_time(),"
+            + " pg_stat_get_bgwriter_stat_reset_time())) * 1000000)::bigint";
 
     /**
      * One row that the planner takes for a thousand, in a statement that has asked one thing. To a table that was empty when it was last analyzed, it would rather sort all

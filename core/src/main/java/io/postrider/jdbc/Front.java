@@ -21,6 +21,7 @@ final class Front {
 
     private long server;
     private long id;
+    private long forgotten;
     private long foundAt;
 
     /** Nothing smaller can appear any more. */
@@ -50,8 +51,7 @@ final class Front {
         askedAt = now;
         if (writing.server() != server) {
             server = writing.server();
-            id = sure = next = seen = 0;
-            awaited = Set.of();
+            beginAnew();
         }
         if (Collections.disjoint(awaited, writing.transactions())) {
             sure = next;
@@ -60,9 +60,16 @@ final class Front {
         }
     }
 
+    /** Nobody could be asked. */
+    void notTold(long now) {
+        asked = true;
+        askedAt = now;
+    }
+
     /** Where a look may begin; 0: at the beginning. */
     long id(long now) {
-        if (now - foundAt >= FORGET_AFTER) {
+        if (id != 0 && now - foundAt >= FORGET_AFTER) {
+            forgotten = id;
             id = 0;
         }
         return id;
@@ -83,7 +90,17 @@ final class Front {
         if (id == 0) {
             foundAt = now;
         }
+        if (least < forgotten) {
+            // Somebody put it there, or has ids handed out again: what was sure is not.
+            beginAnew();
+        }
+        forgotten = 0;
         id = sure == 0 ? 0 : Math.min(least, sure + 1);
         seen = Math.max(seen, greatest);
+    }
+
+    private void beginAnew() {
+        id = sure = next = seen = 0;
+        awaited = Set.of();
     }
 }

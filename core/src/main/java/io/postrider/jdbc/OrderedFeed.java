@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Events in order per key: every key belongs to one of 256 shards, every shard to one relay at a time.
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * for as long as it runs. Thread-safe; any number of relays may share one feed.
  */
 public final class OrderedFeed implements Feed {
+    private static final Logger log = LoggerFactory.getLogger(OrderedFeed.class);
+
     private final DataSource dataSource;
     private final Sql sql;
     private final LeaseSql leaseSql;
@@ -84,10 +88,23 @@ public final class OrderedFeed implements Feed {
             }
             membership.join();
         } catch (RuntimeException e) {
-            statements.close();
+            if (ownership.member() == 0) {
+                statements.close();
+            } else {
+                leaveQuietly(membership);
+            }
             throw e;
         }
         return membership;
+    }
+
+    /** A place that was got and not taken would count as a live relay until its lease ends, and have its share of the shards. */
+    private static void leaveQuietly(OrderedMembership membership) {
+        try {
+            membership.leave();
+        } catch (RuntimeException e) {
+            log.debug("A place that was not taken runs out by itself", e);
+        }
     }
 
     private static ShardStore.Wants wants(Joining joining) {

@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
+import io.postrider.relay.FeedException;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -18,9 +19,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** How a loop reads what it may send. For one thread. */
 final class Reading {
+    private static final Logger log = LoggerFactory.getLogger(Reading.class);
+
     private final Session session;
     private final Sql sql;
     private final OrderedSettings settings;
@@ -53,7 +58,7 @@ final class Reading {
     private Optional<EventStore.Found> look(EventStore.Query query) {
         Front front = form.front();
         if (front.asks(form.now())) {
-            front.hear(writing(), form.now());
+            ask(front);
         }
         long before = form.now();
         long from = front.id(before);
@@ -69,6 +74,16 @@ final class Reading {
         long greatest = brought.isEmpty() ? 0 : brought.get(brought.size() - 1).id();
         look.least().ifPresent(least -> front.looked(least, greatest, after));
         return Optional.of(look.found());
+    }
+
+    /** Without an answer a look begins where the last one did: what is sure remains so. */
+    private void ask(Front front) {
+        try {
+            front.hear(writing(), form.now());
+        } catch (FeedException e) {
+            front.notTold(form.now());
+            log.debug("It is not known who is writing", e);
+        }
     }
 
     private Front.Writing writing() {

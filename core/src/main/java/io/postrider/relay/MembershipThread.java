@@ -29,6 +29,7 @@ final class MembershipThread extends Thread {
     MembershipThread(
             String relay, Membership membership, List<? extends Checkpoint> loops, Supplier<Membership.Report> report) {
         super("postrider-" + relay + "-membership");
+        setDaemon(false);
         this.relay = relay;
         this.membership = membership;
         this.loops = List.copyOf(loops);

@@ -267,6 +267,8 @@ public final class Relay implements AutoCloseable {
 
         LoopThread(String name, Intake intake) {
             super("postrider-" + name);
+            // Whoever started it: a process that only delivers lives as long as its relay.
+            setDaemon(false);
             this.intake = intake;
             this.loop = newLoop(intake, () -> LockSupport.unpark(this));
         }

@@ -76,8 +76,20 @@ class FrontTest {
         assertThat(from()).isEqualTo(16);
         pass(Duration.ofSeconds(1));
         assertThat(from()).isZero();
+        look(17, 20);
+        assertThat(from()).isEqualTo(17);
+    }
+
+    @Test
+    void whatIsFoundBelowItShowsThatNothingIsSure() {
+        sureOf(20);
+        look(15, 20);
+        pass(Duration.ofSeconds(30));
         look(5, 20);
-        assertThat(from()).isEqualTo(5);
+        assertThat(from()).isZero();
+        hear();
+        look(NONE, 0);
+        assertThat(from()).as("sure of 20 no more").isZero();
     }
 
     @Test

@@ -198,6 +198,22 @@ class ObservedOutboxTest {
     }
 
     @Test
+    void health_is_down_when_the_relay_cannot_start_for_too_long() throws Exception {
+        RelayLifecycle relay = app.bean(RelayLifecycle.class);
+        relay.stop();
+        app.jdbc().execute("ALTER TABLE outbox_relay RENAME TO outbox_away");
+        try {
+            relay.start();
+            assertThat(health()).contains("relay=starting");
+            await().untilAsserted(
+                            () -> assertThat(health()).startsWith("DOWN").contains("has not been able to start for"));
+        } finally {
+            app.jdbc().execute("ALTER TABLE outbox_away RENAME TO outbox_relay");
+        }
+        await().untilAsserted(() -> assertThat(health()).startsWith("UP").doesNotContain("starting"));
+    }
+
+    @Test
     void health_is_down_while_more_are_dead_or_held_than_was_said() throws Exception {
         append("order-events", "Bad", "Bad");
         await().untilAsserted(() -> assertThat(dead()).isEqualTo(2));

@@ -16,6 +16,7 @@ import io.postrider.testkit.KafkaServer;
 import io.postrider.testkit.KafkaTap;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.apache.kafka.common.utils.AppInfoParser;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -197,6 +198,7 @@ class RelayInApplicationTest {
             TestApplication.WITHOUT_JPA,
             "spring.datasource.url=" + database.url(),
             "spring.kafka.bootstrap-servers=" + kafka.bootstrapServers(),
+            "postrider.relay.name=patient",
             "postrider.schema.mode=none"
         };
         try (DeliveryLog log = DeliveryLog.inMemory();
@@ -210,7 +212,10 @@ class RelayInApplicationTest {
             Schema.of(database.dataSource()).apply(SchemaMode.MIGRATE);
             append(app, "patient-events", "Early");
             tap.awaitDistinct(1, SOON);
-            assertThat(relay.relay()).isPresent();
+            await().untilAsserted(() -> assertThat(relay.relay()).isPresent());
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .as("an application without a web server lives as long as its relay")
+                    .anyMatch(thread -> thread.getName().startsWith("postrider-patient") && !thread.isDaemon());
         }
     }
 
@@ -222,9 +227,18 @@ class RelayInApplicationTest {
                 TestApplication.WITHOUT_JPA,
                 "spring.datasource.url=" + TestApplication.database().url(),
                 "spring.kafka.bootstrap-servers=127.0.0.1:9",
+                "spring.datasource.hikari.maximum-pool-size=1",
                 "postrider.relay.name=nowhere",
                 "postrider.schema.mode=none");
         RelayLifecycle relay = app.bean(RelayLifecycle.class);
+        // The connection on which it has begun to try.
+        await().until(() -> Objects.equals(
+                1,
+                app.jdbc()
+                        .queryForObject(
+                                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                        + " AND pid <> pg_backend_pid()",
+                                Integer.class)));
         app.close();
         assertThat(relay.isRunning()).isFalse();
         await().until(() -> Thread.getAllStackTraces().keySet().stream()

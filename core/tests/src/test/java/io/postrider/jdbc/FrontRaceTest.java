@@ -2,11 +2,17 @@
 package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.postrider.table.Schema;
+import io.postrider.table.SchemaMode;
+import io.postrider.testkit.PostgresServer;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,7 +102,9 @@ class FrontRaceTest {
                 + " EXECUTE FUNCTION slow()");
         try (OpenTransaction brake = database.begin();
                 OpenTransaction late = database.begin()) {
-            database.number("SELECT nextval(pg_get_serial_sequence('outbox_event', 'id')) + generate_series(1, 2)");
+            while (database.number("SELECT log_cnt FROM outbox_event_id_seq") < 2) {
+                database.number("SELECT nextval('outbox_event_id_seq')");
+            }
             brake.execute("DO $$ BEGIN PERFORM pg_advisory_xact_lock(1); END $$");
             CompletableFuture<Integer> writing = CompletableFuture.supplyAsync(() -> late.execute(LATE));
             brake.awaitSomebodyBlocked();
@@ -128,6 +136,36 @@ class FrontRaceTest {
         front.looked(Long.MAX_VALUE, 0, later);
         assertThat(front.id(later)).isEqualTo(last + 1);
         assertThat(owner.readIds()).containsExactly(last - 1);
+    }
+
+    @Test
+    void aServerThatRecoversFromTheCrashOfASessionIsAnotherOne() {
+        try (PostgresServer server = PostgresServer.builder().start()) {
+            DataSource tables = server.createDatabase().dataSource();
+            Schema.of(tables).apply(SchemaMode.MIGRATE);
+            long before = run(tables);
+            assertThat(run(tables)).isEqualTo(before);
+            long session = number(tables, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+            ProcessHandle.of(session).orElseThrow().destroyForcibly();
+            await().ignoreExceptions().until(() -> run(tables) != before);
+            assertThat(number(tables, "SELECT count(*) FROM outbox_event")).isZero();
+        }
+    }
+
+    /** Of the server, as those who write are asked for. */
+    private static long run(DataSource tables) {
+        return number(tables, Party.SQL.writing);
+    }
+
+    private static long number(DataSource tables, String sql) {
+        try (var connection = tables.getConnection();
+                var statement = connection.createStatement();
+                var row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Enough of it for the front to move as far as it may. Returns the id of the last one. */

@@ -45,6 +45,15 @@ record OutboxHealth(
             details.put("relay", "disabled in this application");
             return;
         }
+        Optional<Duration> starting = relay.starting();
+        if (starting.isPresent()) {
+            details.put("relay", "starting");
+            if (starting.get().compareTo(limits.maxCycleAge()) > 0) {
+                problems.add("The relay of this application has not been able to start for "
+                        + starting.get().toSeconds() + " s; its log says why.");
+            }
+            return;
+        }
         Optional<Relay> running = relay.relay();
         details.put("relay", running.map(Relay::name).orElse("not running"));
         if (running.isEmpty()) {

@@ -51,7 +51,12 @@ public final class RelayLifecycle implements SmartLifecycle {
     private @Nullable Running running;
 
     /** A relay that was built, and has its place once {@code started} is done; {@code stopped}: it is not to try any more. */
-    private record Running(Relay relay, RelayConnections connections, CountDownLatch started, CountDownLatch stopped) {}
+    private record Running(
+            Relay relay, RelayConnections connections, CountDownLatch started, CountDownLatch stopped, long since) {
+        Running(Relay relay, RelayConnections connections) {
+            this(relay, connections, new CountDownLatch(1), new CountDownLatch(1), System.nanoTime());
+        }
+    }
 
     /** What wakes the relay, who is told what it does, and what it does besides. */
     record Wiring(Bell bell, Supplier<RelayListener> listener, Chores chores, PublisherWrapper wrapper) {}
@@ -73,12 +78,13 @@ public final class RelayLifecycle implements SmartLifecycle {
         try {
             StreamSettings[] streams = streams();
             // A relay runs once, a context may be stopped and started.
-            Running built = new Running(build(opened, streams), opened, new CountDownLatch(1), new CountDownLatch(1));
+            Running built = new Running(build(opened, streams), opened);
             if (streams.length > 0) {
                 join(built);
             } else {
                 Thread thread = new Thread(() -> joinPatiently(built), "postrider-" + name + "-start");
-                thread.setDaemon(true);
+                // An application that only delivers lives as long as its relay, and as long as that tries to begin.
+                thread.setDaemon(false);
                 thread.start();
             }
             running = built;
@@ -104,7 +110,7 @@ public final class RelayLifecycle implements SmartLifecycle {
     /** Until it has succeeded, or the application stops. */
     private void joinPatiently(Running built) {
         Duration wait = BEGIN_AFTER;
-        boolean told = false;
+        String told = "";
         try {
             while (!built.stopped().await(wait.toMillis(), TimeUnit.MILLISECONDS)) {
                 wait = TRY_AGAIN_AFTER;
@@ -112,13 +118,14 @@ public final class RelayLifecycle implements SmartLifecycle {
                     join(built);
                     return;
                 } catch (RuntimeException e) {
-                    if (!told && built.stopped().getCount() > 0) {
-                        told = true;
+                    String why = String.valueOf(e.getMessage());
+                    if (!told.equals(why) && built.stopped().getCount() > 0) {
+                        told = why;
                         log.error(
                                 "Outbox relay {} could not start, so nothing is delivered by this application. It goes on"
                                         + " trying: {}",
                                 name,
-                                e.getMessage());
+                                why);
                     }
                 }
             }
@@ -195,6 +202,13 @@ public final class RelayLifecycle implements SmartLifecycle {
     @Override
     public synchronized boolean isRunning() {
         return running != null;
+    }
+
+    /** How long it has been trying to start, if it has not succeeded yet. */
+    synchronized Optional<Duration> starting() {
+        return Optional.ofNullable(running)
+                .filter(each -> each.started().getCount() > 0)
+                .map(each -> Duration.ofNanos(System.nanoTime() - each.since()));
     }
 
     /** The relay that runs now, once it has its place among the others. */
