@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postrider.jdbc.ShardStore.Wants;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
+import io.postrider.relay.Feed;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Membership;
@@ -83,6 +84,19 @@ class MembershipRaceTest {
     @AfterEach
     void leave() {
         members.forEach(member -> member.membership.leave());
+    }
+
+    @Test
+    void whoCannotTakeItsPlaceLeavesNoneBehind() {
+        Feed feed = OrderedFeed.of(database.dataSource());
+        database.execute("ALTER TABLE outbox_shard RENAME TO outbox_away");
+        try {
+            assertThatThrownBy(() -> feed.join(new Feed.Joining("unlucky", 1, false)))
+                    .isInstanceOf(FeedException.class);
+        } finally {
+            database.execute("ALTER TABLE outbox_away RENAME TO outbox_shard");
+        }
+        assertThat(database.number("SELECT count(*) FROM outbox_relay")).isZero();
     }
 
     @Test
