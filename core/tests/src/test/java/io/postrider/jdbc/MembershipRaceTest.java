@@ -89,12 +89,15 @@ class MembershipRaceTest {
     @Test
     void whoCannotTakeItsPlaceLeavesNoneBehind() {
         Feed feed = OrderedFeed.of(database.dataSource());
-        database.execute("ALTER TABLE outbox_shard RENAME TO outbox_away");
+        // It gets its place, and cannot renew it.
+        database.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                + " $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$;"
+                + " CREATE TRIGGER refuse BEFORE UPDATE ON outbox_relay FOR EACH ROW EXECUTE FUNCTION refuse()");
         try {
             assertThatThrownBy(() -> feed.join(new Feed.Joining("unlucky", 1, false)))
                     .isInstanceOf(FeedException.class);
         } finally {
-            database.execute("ALTER TABLE outbox_away RENAME TO outbox_shard");
+            database.execute("DROP TRIGGER refuse ON outbox_relay; DROP FUNCTION refuse()");
         }
         assertThat(database.number("SELECT count(*) FROM outbox_relay")).isZero();
     }
