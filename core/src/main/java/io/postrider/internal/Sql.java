@@ -87,10 +87,14 @@ public final class Sql {
      * By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. Found, and
      * so locked, in the order of the ids, by one walk through the index; the CASE keeps the comparison of the rest a
      * hashed filter, since as a join it would cost more than twice as much.
+     *
+     * <p>The ids are asked for, so that the planner does not see how many there are: for few it would make a new plan each
+     * time, which costs more than to settle them.
      */
     private static final String SETTLE = """
+            WITH asked AS MATERIALIZED (SELECT ?::bigint[] AS ids)
             DELETE FROM {event} e
-            WHERE e.id = ANY (?::bigint[])
+            WHERE e.id = ANY ((SELECT ids FROM asked)::bigint[])
               AND CASE WHEN (e.id, e.event_id, e.revision) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[]))
                        THEN true END
             """;
@@ -108,9 +112,10 @@ public final class Sql {
             """;
 
     private static final String SETTLE_WITH_HISTORY = """
-            WITH gone AS (
+            WITH asked AS MATERIALIZED (SELECT ?::bigint[] AS ids),
+            gone AS (
                 DELETE FROM {event} e
-                WHERE e.id = ANY (?::bigint[])
+                WHERE e.id = ANY ((SELECT ids FROM asked)::bigint[])
                   AND CASE WHEN (e.id, e.event_id, e.revision) IN
                                 (SELECT * FROM unnest(?::bigint[], ?::uuid[], ?::integer[])) THEN true END
                 RETURNING e.*

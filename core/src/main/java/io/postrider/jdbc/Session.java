@@ -6,6 +6,7 @@ import io.postrider.relay.FeedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +26,18 @@ final class Session implements AutoCloseable {
 
     private final DataSource dataSource;
     private final Duration timeout;
+    private final Plans plans;
     private @Nullable Connection connection;
 
     /** @param timeout how long the database may be silent before the connection is given up */
     Session(DataSource dataSource, Duration timeout) {
+        this(dataSource, timeout, System::nanoTime);
+    }
+
+    Session(DataSource dataSource, Duration timeout, LongSupplier ticker) {
         this.dataSource = dataSource;
         this.timeout = timeout;
+        this.plans = new Plans(ticker);
     }
 
     /** For one who finds out by reading. */
@@ -43,7 +50,11 @@ final class Session implements AutoCloseable {
 
     <T> T run(String what, Work<T> work) {
         try {
-            return work.on(open());
+            Connection open = open();
+            plans.before(open);
+            T result = work.on(open);
+            plans.after();
+            return result;
         } catch (SQLException e) {
             if (READ_ONLY.equals(e.getSQLState())) {
                 end();

@@ -74,9 +74,14 @@ final class Settlement {
     private static int settle(
             Connection connection, String ofMany, String ofOne, List<Delivery> deliveries, @Nullable String by)
             throws SQLException {
-        return deliveries.size() == 1
+        long began = System.nanoTime();
+        int gone = deliveries.size() == 1
                 ? settleOne(connection, ofOne, deliveries.get(0), by)
                 : Settling.settle(connection, ofMany, deliveries, by);
+        if (Plans.isDear(System.nanoTime() - began)) {
+            Plans.forget(connection);
+        }
+        return gone;
     }
 
     private static int settleOne(Connection connection, String text, Delivery delivery, @Nullable String by)
