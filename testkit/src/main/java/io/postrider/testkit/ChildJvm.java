@@ -4,6 +4,7 @@ package io.postrider.testkit;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>What the child prints to its standard output and error is captured, both in one. The child is killed on {@link
- * #close} and when this JVM ends in whatever way, also while it is paused. Thread-safe.
+ * #close} and when this JVM ends in whatever way, also while it is paused. If this JVM was told with {@code
+ * -XX:TieredStopAtLevel} how far to compile, so is the child. Thread-safe.
  */
 public final class ChildJvm implements AutoCloseable {
     private static final int KEPT_LINES = 20_000;
@@ -268,6 +270,7 @@ public final class ChildJvm implements AutoCloseable {
         public ChildJvm start() {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(compilation());
             command.addAll(options);
             command.addAll(List.of("-cp", classpath, main));
             command.addAll(arguments);
@@ -285,6 +288,12 @@ public final class ChildJvm implements AutoCloseable {
                 watchdog.close();
                 throw new UncheckedIOException("A JVM for " + main + " could not be started", e);
             }
+        }
+
+        private static List<String> compilation() {
+            return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                    .filter(option -> option.startsWith("-XX:TieredStopAtLevel="))
+                    .toList();
         }
     }
 }
