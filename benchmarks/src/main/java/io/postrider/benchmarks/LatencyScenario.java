@@ -26,7 +26,8 @@ final class LatencyScenario implements Scenario {
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(new LatencyRound(rig, carrier(rig, name), rate)));
         Results results = new Results("latency", LatencyRound.METRIC, wanted, List.of("bare"));
-        return new Rounds(options.rounds(), Math.min(events, rate * 3), events).run(variants, results, progress);
+        int warmUp = LatencyRound.WARM_UP_FASTER * Math.min(events, rate * 10);
+        return new Rounds(options.rounds(), warmUp, events).run(variants, results, progress);
     }
 
     private static Carrier carrier(Rig rig, String name) {

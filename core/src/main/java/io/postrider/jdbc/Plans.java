@@ -42,11 +42,16 @@ final class Plans {
         old = isDear(now - beganAt) && (!madeAnew || now - madeAnewAt >= APART);
     }
 
+    /** A pool may give the same one again, so what is to be forgotten still is. */
+    void ofAnotherSession() {
+        madeAnew = false;
+    }
+
     static boolean isDear(long nanos) {
         return nanos >= DEAR;
     }
 
-    /** Of this connection alone, and harmless to whoever has it next. */
+    /** Of this connection alone; whoever has it next pays for planning what it executes, once. */
     static void forget(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("DISCARD PLANS");

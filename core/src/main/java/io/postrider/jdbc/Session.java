@@ -52,9 +52,11 @@ final class Session implements AutoCloseable {
         try {
             Connection open = open();
             plans.before(open);
-            T result = work.on(open);
-            plans.after();
-            return result;
+            try {
+                return work.on(open);
+            } finally {
+                plans.after();
+            }
         } catch (SQLException e) {
             if (READ_ONLY.equals(e.getSQLState())) {
                 end();
@@ -91,6 +93,7 @@ final class Session implements AutoCloseable {
     public void close() {
         Connection open = connection;
         connection = null;
+        plans.ofAnotherSession();
         if (open != null) {
             try {
                 open.close();

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,12 +27,17 @@ import org.slf4j.LoggerFactory;
 final class Settlement {
     private static final Logger log = LoggerFactory.getLogger(Settlement.class);
     private static final long OVERFLOWS_FOR = Duration.ofMinutes(1).toNanos();
+    /** For all connections together. */
+    private static final long FORGETS_PLANS_EVERY = Duration.ofSeconds(1).toNanos();
+
     private static final int REMEMBERED = 1_000;
 
     private final Sql sql;
     private final SettleOneSql one;
     private final String name;
-    private volatile long overflowsUntil = System.nanoTime();
+    private final LongSupplier ticker;
+    private volatile long overflowsUntil;
+    private volatile long plansForgottenAt;
     private final Map<UUID, Integer> refused = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -42,13 +48,20 @@ final class Settlement {
     };
 
     Settlement(Sql sql, SettleOneSql one, String name) {
+        this(sql, one, name, System::nanoTime);
+    }
+
+    Settlement(Sql sql, SettleOneSql one, String name, LongSupplier ticker) {
         this.sql = sql;
         this.one = one;
         this.name = name;
+        this.ticker = ticker;
+        this.overflowsUntil = ticker.getAsLong();
+        this.plansForgottenAt = overflowsUntil - FORGETS_PLANS_EVERY;
     }
 
     Settlement name(String other) {
-        return new Settlement(sql, one, other);
+        return new Settlement(sql, one, other, ticker);
     }
 
     /**
@@ -71,14 +84,16 @@ final class Settlement {
         }
     }
 
-    private static int settle(
+    private int settle(
             Connection connection, String ofMany, String ofOne, List<Delivery> deliveries, @Nullable String by)
             throws SQLException {
-        long began = System.nanoTime();
+        long began = ticker.getAsLong();
         int gone = deliveries.size() == 1
                 ? settleOne(connection, ofOne, deliveries.get(0), by)
                 : Settling.settle(connection, ofMany, deliveries, by);
-        if (Plans.isDear(System.nanoTime() - began)) {
+        long now = ticker.getAsLong();
+        if (Plans.isDear(now - began) && now - plansForgottenAt >= FORGETS_PLANS_EVERY) {
+            plansForgottenAt = now;
             Plans.forget(connection);
         }
         return gone;
@@ -98,7 +113,7 @@ final class Settlement {
     }
 
     private int settleWithHistory(Connection connection, List<Delivery> kept) throws SQLException {
-        boolean overflows = overflowsUntil - System.nanoTime() > 0;
+        boolean overflows = overflowsUntil - ticker.getAsLong() > 0;
         try {
             return overflows
                     ? settle(connection, sql.settleWithOverflow, one.settleWithOverflow, kept, name)
@@ -109,7 +124,7 @@ final class Settlement {
             }
             // The transaction is broken now, so the event goes once more.
             log.warn("The history has no partition for today; handled events go to its overflow table");
-            overflowsUntil = System.nanoTime() + OVERFLOWS_FOR;
+            overflowsUntil = ticker.getAsLong() + OVERFLOWS_FOR;
             throw new NotSentException("NO_PARTITION", "The history has no partition for today");
         }
     }
