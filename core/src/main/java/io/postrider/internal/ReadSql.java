@@ -193,7 +193,7 @@ final class ReadSql {
      */
     private static final String ROWS = """
             few AS MATERIALIZED (
-                SELECT e.id, e.stream, e.shard, e.status, e.due_at, e.holds FROM {event} e
+                SELECT e.id, e.stream, e.shard, e.status, e.due_at, e.holds FROM {event} e CROSS JOIN {many} CROSS JOIN {more}
                 WHERE e.id >= (SELECT coalesce(nullif(front, 0), -9223372036854775808) FROM asked) ORDER BY e.id LIMIT {few}
             ),
             all_of_them AS MATERIALIZED (
@@ -223,6 +223,9 @@ final class ReadSql {
      */
     static final String MANY = "generate_series(1, (SELECT 1 FROM asked)) AS many";
 
+    /** Once more, where a thousand is less than what would be sorted anyway: the limit. */
+    private static final String MORE = MANY.replace("AS many", "AS more");
+
     static final String BY_STEPS = READ.replace("{sets}", STEPS)
             .replace("{many}", MANY)
             .replace("{too many}", "false")
@@ -230,6 +233,7 @@ final class ReadSql {
             .replace("{server}", SERVER);
     static final String OF_FEW = READ.replace("{sets}", ROWS)
             .replace("{many}", MANY)
+            .replace("{more}", MORE)
             .replace("{too many}", "(SELECT count(*) FROM few) = {few}")
             // None: the greatest there can be. NULL: the front was another server's.
             .replace(

@@ -85,8 +85,8 @@ public final class Sql {
 
     /**
      * By id, identity and revision: a row that was edited since, or another with a reused id, is not touched. Found, and
-     * so locked, in the order of the ids, by one walk through the index, unless the table is tiny; the CASE keeps the comparison of the rest a
-     * hashed filter, since as a join it would cost more than twice as much.
+     * so locked, in the order of the ids, by one walk through the index, unless the table is tiny; the CASE keeps the
+     * comparison of the rest a hashed filter, since as a join it would cost more than twice as much.
      *
      * <p>The ids are asked for, so that the planner does not see how many there are: for few it would make a new plan each
      * time, which costs more than to settle them.

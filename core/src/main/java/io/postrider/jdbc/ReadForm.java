@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Which form of the read a loop asks for: by steps through the indexes, until one has cost far more than what it brought; then
- * by a look at all rows from a {@link Front} on, as long as they are few and a look from the beginning is no trifle. Both give
- * the same. For one thread.
+ * by a look at all rows from a {@link Front} on, as long as they are few, a look costs less than the steps did, and one from the
+ * beginning is no trifle. Both give the same. For one thread.
  */
 final class ReadForm {
     private static final long DEAR = Duration.ofMillis(20).toNanos();
@@ -18,6 +18,8 @@ final class ReadForm {
     private final LongSupplier ticker;
     private final Front front = new Front();
     private boolean stepsAreDear;
+    private long stepsTook;
+    private long stepsForOneRow;
     private boolean areMany;
     private long manySince;
 
@@ -39,12 +41,21 @@ final class ReadForm {
     }
 
     void stepped(long took, int rows) {
-        stepsAreDear = took >= DEAR && took / Math.max(1, rows) >= DEAR_FOR_ONE_ROW;
+        stepsTook = took;
+        stepsForOneRow = forOneRow(took, rows);
+        stepsAreDear = took >= DEAR && stepsForOneRow >= DEAR_FOR_ONE_ROW;
     }
 
-    /** From the beginning: what one from later on takes says nothing about the steps. */
-    void looked(long took) {
-        stepsAreDear = took >= TRIFLE;
+    /** @param fromTheBeginning what one from later on takes says nothing about what the steps would have to pass */
+    void looked(long took, int rows, boolean fromTheBeginning) {
+        boolean trifle = fromTheBeginning && took < TRIFLE;
+        // Of few rows each is dear, and for many rows a long time is not.
+        boolean dearer = took > stepsTook && forOneRow(took, rows) > stepsForOneRow;
+        stepsAreDear = !trifle && !dearer;
+    }
+
+    private static long forOneRow(long took, int rows) {
+        return took / Math.max(1, rows);
     }
 
     /** A look at all rows found that they are too many for it. */

@@ -67,10 +67,8 @@ final class Reading {
             return Optional.empty();
         }
         long after = form.now();
-        if (from == 0) {
-            form.looked(after - before);
-        }
         List<Delivery> brought = look.found().deliveries();
+        form.looked(after - before, brought.size(), from == 0);
         long greatest = brought.isEmpty() ? 0 : brought.get(brought.size() - 1).id();
         look.least().ifPresent(least -> front.looked(least, greatest, after));
         return Optional.of(look.found());

@@ -23,9 +23,22 @@ class ReadFormTest {
     @Test
     void aLookThatCostsNothingEndsIt() {
         form.stepped(100 * MS, 0);
-        form.looked(10 * MS);
+        form.looked(10 * MS, 0, true);
         assertThat(form.looksAtAll(0)).isTrue();
-        form.looked(4 * MS);
+        form.looked(4 * MS, 0, false);
+        assertThat(form.looksAtAll(0)).as("it began later on").isTrue();
+        form.looked(4 * MS, 0, true);
+        assertThat(form.looksAtAll(0)).isFalse();
+    }
+
+    @Test
+    void soDoesOneThatCostsMoreThanTheStepsDid() {
+        form.stepped(100 * MS, 100);
+        form.looked(60 * MS, 1, false);
+        assertThat(form.looksAtAll(0)).as("it brought little, and took less").isTrue();
+        form.looked(200 * MS, 1_000, false);
+        assertThat(form.looksAtAll(0)).as("it took longer, and brought more").isTrue();
+        form.looked(120 * MS, 100, false);
         assertThat(form.looksAtAll(0)).isFalse();
     }
 
