@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.internal;
 
-/** The two forms of the statement that reads what relays send next; they differ in how they find where something is. */
+/**
+ * Two forms of the statement that reads what relays send next, which differ in how they find where something is. A third, for the
+ * time when next to nothing is there, is {@link GlanceSql}.
+ */
 final class ReadSql {
     /** With so many rows from the front on, whatever their state, or more, {@link #OF_FEW} gives nothing and says so. */
     private static final int FEW = 16_384;
+
+    /** What is asked, in the parameters that all forms begin with. */
+    static final String ASKED = """
+            asked AS MATERIALIZED (
+                -- epochs: one for each of the 256 shards, -1 for those not asked for
+                SELECT ?::bigint[] AS epochs, ?::integer AS first_shard, ?::text AS relay_group, ?::bigint AS me,
+                       ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight,
+                       -- What was said about one run of a server holds for no other, such as a standby that was promoted.
+                       CASE WHEN {server} = ?::bigint THEN ?::bigint END AS front,
+                       clock_timestamp() AS now
+            ),
+            """;
+
+    /** What is told about each event c. */
+    static final String EVENTS = """
+            SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.epoch, c.stream, c.event_key, c.event_type,
+                   c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text, c.occurred_at,
+                   c.max_attempts, c.keeps_history, c.new_stream,
+                   CASE WHEN c.skips THEN (
+                       SELECT d.event_id::text FROM {event} d
+                       WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key
+                         AND (d.stream, d.event_key, d.id) < (c.stream, c.event_key, c.id)
+                       ORDER BY d.id LIMIT 1) END AS gap,
+                   NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
+                   NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
+                   (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros,
+                   NULL::boolean AS declined, NULL::bigint AS least
+            """;
 
     /**
      * What the owner of these shards may send now, and one last row about the shards themselves. A server that takes no
@@ -24,14 +55,7 @@ final class ReadSql {
      */
     private static final String READ = """
             WITH RECURSIVE
-            asked AS MATERIALIZED (
-                -- epochs: one for each of the 256 shards, -1 for those not asked for
-                SELECT ?::bigint[] AS epochs, ?::integer AS first_shard, ?::text AS relay_group, ?::bigint AS me,
-                       ?::boolean AS adopts, ?::text[] AS without, ?::text AS only_stream, ?::bigint[] AS in_flight,
-                       -- What was said about one run of a server holds for no other, such as a standby that was promoted.
-                       CASE WHEN {server} = ?::bigint THEN ?::bigint END AS front,
-                       clock_timestamp() AS now
-            ),
+            {asked}
             mine AS MATERIALIZED (
                 SELECT s.shard, s.epoch, (s.shard - a.first_shard) & 255 AS turn
                 FROM asked a
@@ -126,18 +150,7 @@ final class ReadSql {
                             - coalesce(octet_length(c.payload), 0) AS bytes_before
                 FROM candidate c
             )
-            SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.epoch, c.stream, c.event_key, c.event_type,
-                   c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text, c.occurred_at,
-                   c.max_attempts, c.keeps_history, c.new_stream,
-                   CASE WHEN c.skips THEN (
-                       SELECT d.event_id::text FROM {event} d
-                       WHERE d.status = 'DEAD' AND d.stream = c.stream AND d.event_key = c.event_key
-                         AND (d.stream, d.event_key, d.id) < (c.stream, c.event_key, c.id)
-                       ORDER BY d.id LIMIT 1) END AS gap,
-                   NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
-                   NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
-                   (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros,
-                   NULL::boolean AS too_many, NULL::bigint AS least
+            {events}
             -- Never cut before the first, however large it is.
             FROM measured c WHERE c.bytes_before = 0 OR c.bytes_before < ?
             UNION ALL
@@ -149,7 +162,7 @@ final class ReadSql {
                         WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
                         ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
                     FROM due d CROSS JOIN asked a),
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, {too many}, {least}
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, {declined}, {least}
             """;
 
     /**
@@ -214,7 +227,7 @@ final class ReadSql {
      * Tells one run of a server from all others: when it began, in microseconds. One that recovers because a session of it
      * crashed says when it was started all the same, but has lost its statistics.
      */
-    private static final String SERVER = "(extract(epoch FROM greatest(pg_postmaster_start_time(),"
+    static final String SERVER = "(extract(epoch FROM greatest(pg_postmaster_start_time(),"
             + " pg_stat_get_bgwriter_stat_reset_time())) * 1000000)::bigint";
 
     /**
@@ -226,15 +239,19 @@ final class ReadSql {
     /** Once more, where a thousand is less than what would be sorted anyway: the limit. */
     private static final String MORE = MANY.replace("AS many", "AS more");
 
-    static final String BY_STEPS = READ.replace("{sets}", STEPS)
+    static final String BY_STEPS = READ.replace("{asked}", ASKED)
+            .replace("{events}", EVENTS)
+            .replace("{sets}", STEPS)
             .replace("{many}", MANY)
-            .replace("{too many}", "false")
+            .replace("{declined}", "false")
             .replace("{least}", "NULL")
             .replace("{server}", SERVER);
-    static final String OF_FEW = READ.replace("{sets}", ROWS)
+    static final String OF_FEW = READ.replace("{asked}", ASKED)
+            .replace("{events}", EVENTS)
+            .replace("{sets}", ROWS)
             .replace("{many}", MANY)
             .replace("{more}", MORE)
-            .replace("{too many}", "(SELECT count(*) FROM few) = {few}")
+            .replace("{declined}", "(SELECT count(*) FROM few) = {few}")
             // None: the greatest there can be. NULL: the front was another server's.
             .replace(
                     "{least}",

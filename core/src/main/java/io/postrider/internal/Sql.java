@@ -16,6 +16,7 @@ public final class Sql {
     public final String appendWithTerms;
     public final String read;
     public final String readFew;
+    public final String glance;
     public final String writing;
     public final String freeLeases;
     public final String settle;
@@ -35,6 +36,7 @@ public final class Sql {
         appendWithTerms = AppendTerms.given(with(tables, APPEND));
         read = with(tables, ReadSql.BY_STEPS);
         readFew = with(tables, ReadSql.OF_FEW);
+        glance = with(tables, GlanceSql.GLANCE);
         writing = with(tables, ReadSql.WRITING);
         freeLeases = with(tables, FREE_LEASES);
         settle = with(tables, SETTLE);

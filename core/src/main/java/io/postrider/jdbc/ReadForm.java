@@ -5,15 +5,17 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Which form of the read a loop asks for: by steps through the indexes, until one has cost far more than what it brought; then
- * by a look at all rows from a {@link Front} on, as long as they are few, a look costs less than the steps did, and one from the
- * beginning is no trifle. Both give the same. For one thread.
+ * Which form of the read a loop asks for: a glance, and where there is more than it can tell, steps through the indexes for a
+ * while. When one of these has cost far more than what it brought, a look at all rows from a {@link Front} on, as long as they are
+ * few, a look costs less than the steps did, and one from the beginning is no trifle. All give the same. For one thread.
  */
 final class ReadForm {
     private static final long DEAR = Duration.ofMillis(20).toNanos();
     private static final long DEAR_FOR_ONE_ROW = Duration.ofNanos(50_000).toNanos();
     private static final long TRIFLE = Duration.ofMillis(5).toNanos();
     private static final long MANY_FOR = Duration.ofSeconds(1).toNanos();
+    private static final long MORE_FOR = Duration.ofMillis(250).toNanos();
+    private static final int BUSY = 64;
 
     private final LongSupplier ticker;
     private final Front front = new Front();
@@ -22,6 +24,8 @@ final class ReadForm {
     private long stepsForOneRow;
     private boolean areMany;
     private long manySince;
+    private boolean isMore;
+    private long moreSince;
 
     ReadForm(LongSupplier ticker) {
         this.ticker = ticker;
@@ -40,6 +44,12 @@ final class ReadForm {
         return stepsAreDear && !areMany;
     }
 
+    boolean glances(long now, int inFlight) {
+        isMore &= now - moreSince < MORE_FOR;
+        return !stepsAreDear && !isMore && inFlight < BUSY;
+    }
+
+    /** Of a glance or of steps. */
     void stepped(long took, int rows) {
         stepsTook = took;
         stepsForOneRow = forOneRow(took, rows);
@@ -56,6 +66,12 @@ final class ReadForm {
 
     private static long forOneRow(long took, int rows) {
         return took / Math.max(1, rows);
+    }
+
+    /** A glance found that there is more than it can tell. */
+    void sawMore(long now) {
+        isMore = true;
+        moreSince = now;
     }
 
     /** A look at all rows found that they are too many for it. */

@@ -41,17 +41,34 @@ final class Reading {
     }
 
     EventStore.Found read(EventStore.Query query) {
+        Optional<EventStore.Found> found = Optional.empty();
         if (form.looksAtAll(form.now())) {
-            Optional<EventStore.Found> found = look(query);
-            if (found.isPresent()) {
-                return found.get();
-            }
-            form.foundMany(form.now());
+            found = look(query);
+        } else if (form.glances(form.now(), query.inFlight().size())) {
+            found = glance(query);
         }
+        return found.orElseGet(() -> step(query));
+    }
+
+    private EventStore.Found step(EventStore.Query query) {
         long before = form.now();
         EventStore.Found found = read(query, sql.read, 0).found();
         form.stepped(form.now() - before, found.deliveries().size());
         return found;
+    }
+
+    /** Empty: there is more to be seen than a glance can tell. */
+    private Optional<EventStore.Found> glance(EventStore.Query query) {
+        long before = form.now();
+        Look look = read(query, sql.glance, 0);
+        if (look.declined()) {
+            form.sawMore(form.now());
+            return Optional.empty();
+        }
+        EventStore.Found found = look.found();
+        form.stepped(form.now() - before, found.deliveries().size());
+        return Optional.of(new EventStore.Found(
+                found.deliveries(), query.shards().keySet(), Set.of(), found.newStreams(), Optional.empty()));
     }
 
     /** Empty: there are too many to look at all of them. */
@@ -63,7 +80,8 @@ final class Reading {
         long before = form.now();
         long from = front.id(before);
         Look look = read(query, sql.readFew, from);
-        if (look.tooMany()) {
+        if (look.declined()) {
+            form.foundMany(form.now());
             return Optional.empty();
         }
         long after = form.now();
@@ -98,10 +116,10 @@ final class Reading {
     /**
      * What a read brought.
      *
-     * @param tooMany it brought nothing, since there are too many for this form of it
+     * @param declined it brought nothing, since this form of it is not for what is there
      * @param least the smallest id from the front on, if the server is the one that the front was found on
      */
-    private record Look(EventStore.Found found, boolean tooMany, Optional<Long> least) {}
+    private record Look(EventStore.Found found, boolean declined, Optional<Long> least) {}
 
     private Look read(EventStore.Query query, String text, long from) {
         long before = System.nanoTime();
@@ -117,11 +135,16 @@ final class Reading {
                 statement.setArray(8, EventStatements.array(connection, "int8", query.inFlight()));
                 statement.setLong(9, form.front().server());
                 statement.setLong(10, from);
-                statement.setInt(11, query.rows());
-                statement.setInt(12, query.depth());
-                statement.setInt(13, query.depth());
-                statement.setInt(14, query.rows());
-                statement.setLong(15, query.bytes());
+                int next = 11;
+                if (!text.equals(sql.glance)) {
+                    statement.setInt(next++, query.rows());
+                    statement.setInt(next++, query.depth());
+                    statement.setInt(next++, query.depth());
+                    statement.setInt(next++, query.rows());
+                } else {
+                    statement.setInt(next++, query.depth());
+                }
+                statement.setLong(next, query.bytes());
                 try (ResultSet rows = statement.executeQuery()) {
                     return found(connection, rows, before);
                 }
@@ -143,7 +166,7 @@ final class Reading {
         Set<String> newStreams = new HashSet<>();
         Optional<Long> due = Optional.empty();
         Set<Integer> leasesRanOut = new HashSet<>();
-        boolean tooMany = false;
+        boolean declined = false;
         Optional<Long> least = Optional.empty();
         while (rows.next()) {
             long id = rows.getLong(1);
@@ -155,7 +178,7 @@ final class Reading {
                 if (rows.getBoolean(23)) {
                     throw Session.readOnly();
                 }
-                tooMany = rows.getBoolean(26);
+                declined = rows.getBoolean(26);
                 least = Optional.ofNullable(rows.getObject(27, Long.class));
             } else {
                 ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
@@ -175,7 +198,7 @@ final class Reading {
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
         }
-        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due), tooMany, least);
+        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due), declined, least);
     }
 
     private static Set<Integer> shards(@Nullable Array array) throws SQLException {

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class Loop {
     private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
-    private static final long COLLECT_FOR = Duration.ofMillis(5).toNanos();
     private static final long LOOK_AT_OTHERS_EVERY = Duration.ofMillis(50).toNanos();
     private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
 
@@ -44,8 +43,9 @@ final class Loop {
     private final boolean refusalsTell;
 
     private final Lanes lanes;
+    private final Room room;
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
-    private final List<Told.Published> published = new ArrayList<>();
+    private final Unsettled unsettled;
     private final List<Verdict> verdicts = new ArrayList<>();
     private final AtomicBoolean rung = new AtomicBoolean(true);
     /** When something is due, as far as it was told and has not heard it yet. */
@@ -55,15 +55,16 @@ final class Loop {
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
     private boolean leftOutFull;
-    private long firstUnsettledAt;
 
     /** @param wake has {@link #turn} called soon; called from any thread */
     Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
         this.intake = intake;
         this.searches = !(intake instanceof CommitIntake);
         this.shared = shared;
+        this.unsettled = new Unsettled(shared.window().settleRows());
         this.courier = new Courier(this::answered);
         this.lanes = new Lanes(publisher, intake.keepsOrder());
+        this.room = new Room(shared.window(), lanes, intake.keepsOrder());
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
@@ -110,7 +111,11 @@ final class Loop {
         send(now);
         try {
             if (pace.mayTouchFeed(now)) {
-                boolean answered = write(now);
+                boolean answered = readsFirst() && read(now);
+                if (answered) {
+                    send(ticker.getAsLong());
+                }
+                answered |= write(now);
                 intake.writeReleases();
                 if (!taking && intake instanceof CommitIntake commits) {
                     commits.giveBack();
@@ -130,9 +135,17 @@ final class Loop {
         return nanosToNextTurn(ticker.getAsLong());
     }
 
+    /**
+     * What was just committed need not wait for the commit of a settle. But it waits for verdicts, which hold keys back, and what
+     * was delivered never waits for reads that fail.
+     */
+    private boolean readsFirst() {
+        return taking && rung.get() && verdicts.isEmpty() && !unsettled.isUrgent() && pace.isFeedWell();
+    }
+
     /** Whether nothing is under way and nothing is left to be written. */
     boolean isIdle() {
-        return lanes.isEmpty() && published.isEmpty() && verdicts.isEmpty() && answers.isEmpty();
+        return lanes.isEmpty() && unsettled.isEmpty() && verdicts.isEmpty() && answers.isEmpty();
     }
 
     /** Whether the last read found nothing that may be sent. */
@@ -146,7 +159,7 @@ final class Loop {
 
     /** Delivered, and not yet recorded as such. */
     int unsettled() {
-        return published.size();
+        return unsettled.size();
     }
 
     private void answered(Courier.Answer answer) {
@@ -179,7 +192,8 @@ final class Loop {
         Departure departure = answer.departure();
         Delivery delivery = departure.delivery();
         // An answer that comes after its timeout is still a fact: the row is removed if it is as it was sent.
-        if (departure.isUnderWay()) {
+        boolean wasUnderWay = departure.isUnderWay();
+        if (wasUnderWay) {
             shared.slots().give();
             conclude(lanes.advance(departure));
         } else {
@@ -190,9 +204,10 @@ final class Loop {
             lanes.left(delivery);
             intake.settled(List.of(delivery));
             shared.told().published(done);
+        } else if (wasUnderWay) {
+            unsettled.add(done, now);
         } else {
-            firstUnsettledAt = published.isEmpty() ? now : firstUnsettledAt;
-            published.add(done);
+            unsettled.addGivenUp(done, now);
         }
         String stream = delivery.event().stream();
         shared.gates().succeeded(stream, now).ifPresent(lasted -> {
@@ -255,7 +270,7 @@ final class Loop {
 
     /** Returns whether the feed was asked at all, as the other two do. */
     private boolean write(long now) {
-        boolean settles = !published.isEmpty() && nanosToSettle(now) == 0;
+        boolean settles = !unsettled.isEmpty() && nanosToSettle(now) == 0;
         boolean asked = !verdicts.isEmpty() || settles;
         if (!verdicts.isEmpty()) {
             List<Verdict> written = intake.verdict(verdicts);
@@ -265,10 +280,10 @@ final class Loop {
             pace.dueIn(written);
         }
         if (settles) {
-            intake.settle(published.stream().map(Told.Published::delivery).toList());
-            published.forEach(done -> lanes.left(done.delivery()));
-            published.forEach(shared.told()::published);
-            published.clear();
+            intake.settle(unsettled.all().stream().map(Told.Published::delivery).toList());
+            unsettled.all().forEach(done -> lanes.left(done.delivery()));
+            unsettled.all().forEach(shared.told()::published);
+            unsettled.clear();
         }
         if (asked) {
             pace.wrote();
@@ -281,13 +296,13 @@ final class Loop {
             return false;
         }
         rung.set(false);
-        Set<String> full = fullStreams();
+        Set<String> full = room.fullStreams();
         leftOutFull = !full.isEmpty();
         Set<String> closed = shared.gates().closed();
         full.addAll(closed);
         try {
             long began = ticker.getAsLong();
-            Taken taken = intake.take(demand(full).closed(closed));
+            Taken taken = intake.take(room.demand(full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
             pace.read(taken, began, ticker.getAsLong());
@@ -297,14 +312,6 @@ final class Loop {
             throw e;
         }
         return true;
-    }
-
-    /** Where nobody waits for his turn, each place that is free is worth a read: what has the others may take long. */
-    private Demand demand(Set<String> without) {
-        Window window = shared.window();
-        return intake.keepsOrder()
-                ? Demand.of(window.batchRows(), window.batchBytes(), without)
-                : Demand.of(window.rows(), window.batchBytes(), without).beside(lanes.load());
     }
 
     private boolean tryGate(long now) {
@@ -346,20 +353,17 @@ final class Loop {
         intake.release(deliveries);
     }
 
-    /** How long answers may still be collected: a settle is a commit, and many rows share its price. */
+    /** Events sent at their commit hold later ones of their keys back until they are settled. */
     private long nanosToSettle(long now) {
-        boolean mostIsDone = published.size() * 2 >= lanes.rows();
-        boolean enough = mostIsDone || published.size() >= shared.window().settleRows() || !taking;
-        return enough ? 0 : Math.max(0, firstUnsettledAt + COLLECT_FOR - now);
+        boolean awaited = !searches || leftOutFull || pace.lastReadLeftMore();
+        return taking ? unsettled.nanosToSettle(now, lanes.rows(), awaited) : 0;
     }
 
     private long nanosToRead(long now) {
-        Window window = shared.window();
-        if (window.totalRows() - lanes.rows() < window.batchRows()
-                || window.totalBytes() - lanes.bytes() < window.batchBytes()) {
+        if (room.isFull()) {
             return Long.MAX_VALUE;
         }
-        boolean someFull = !fullStreams().isEmpty();
+        boolean someFull = !room.fullStreams().isEmpty();
         if (leftOutFull && !someFull) {
             return 0;
         }
@@ -370,17 +374,6 @@ final class Loop {
         return someFull ? Math.max(wait, apart - pace.nanosSinceRead(now)) : wait;
     }
 
-    private Set<String> fullStreams() {
-        Window window = shared.window();
-        int rows = intake.keepsOrder() ? window.rows() - window.batchRows() : window.rows() - worthARead(window);
-        return lanes.fullerThan(rows, window.bytes() - window.batchBytes());
-    }
-
-    /** A single place, unless enough is here that waits to be sent: then a read for each would cost more than the sends. */
-    private int worthARead(Window window) {
-        return lanes.waiting() < window.rows() / 4 ? 1 : Math.max(1, window.rows() / 2);
-    }
-
     private long nanosToNextTurn(long now) {
         if (!answers.isEmpty()) {
             return 0;
@@ -388,7 +381,7 @@ final class Loop {
         long wait = CHECK_TIMEOUTS_EVERY;
         if (!verdicts.isEmpty()) {
             wait = 0;
-        } else if (!published.isEmpty()) {
+        } else if (!unsettled.isEmpty()) {
             wait = nanosToSettle(now);
         }
         if (taking) {

@@ -35,6 +35,7 @@ final class Pace {
     private long lastReadAt;
     private long restUntil;
     private boolean lastReadWasEmpty;
+    private boolean lastReadLeftMore;
     private boolean leftSomeOut;
     private long feedPause;
     private long feedDownSince;
@@ -85,6 +86,7 @@ final class Pace {
         long took = now - began;
         restUntil = taken.more() || took < COSTLY ? now : now + Math.min(took, LONGEST_REST);
         lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more() && taken.complete();
+        lastReadLeftMore = taken.more();
         leftSomeOut = !taken.complete();
         interval = taken.deliveries().isEmpty() ? Math.min(interval * 2, idle) : BUSY;
         long wait = told && interval >= idle ? NEVER : (long) (interval * (0.8 + 0.4 * random.nextDouble()));
@@ -110,6 +112,14 @@ final class Pace {
 
     boolean lastReadWasEmpty() {
         return lastReadWasEmpty;
+    }
+
+    boolean lastReadLeftMore() {
+        return lastReadLeftMore;
+    }
+
+    boolean isFeedWell() {
+        return feedPause == 0;
     }
 
     boolean mayTouchFeed(long now) {

@@ -57,6 +57,8 @@ final class FakeIntake implements Intake {
     int calls;
 
     boolean failing;
+    boolean failingReads;
+    Runnable onSettle = () -> {};
     boolean closed;
     boolean keepsOrder = true;
     /** Rows up to this one have expired: they are judged where they are read. */
@@ -103,6 +105,9 @@ final class FakeIntake implements Intake {
     @Override
     public synchronized Taken take(Demand demand) {
         touch();
+        if (failingReads) {
+            throw new FeedException("Reads take too long", new IllegalStateException());
+        }
         int room = demand.rows()
                 - demand.load().values().stream().mapToInt(Integer::intValue).sum();
         demands.add(demand);
@@ -156,6 +161,7 @@ final class FakeIntake implements Intake {
     @Override
     public synchronized void settle(List<Delivery> published) {
         touch();
+        onSettle.run();
         for (Delivery delivery : published) {
             Row row = rows.get(delivery.id());
             if (row != null && row.revision == delivery.revision()) {

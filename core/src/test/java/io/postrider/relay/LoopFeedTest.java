@@ -94,7 +94,8 @@ class LoopFeedTest extends LoopRig {
         acknowledge(1);
         assertThat(wakes).hasValue(1);
         assertThat(loop.isIdle()).isFalse();
-        loop.turn();
+        assertThat(loop.turn()).isEqualTo(5 * MS);
+        turnThatSettles();
         assertThat(loop.isIdle()).isTrue();
     }
 
@@ -107,6 +108,7 @@ class LoopFeedTest extends LoopRig {
         assertThat(loop.turn()).isZero();
         assertThat(loop.turn()).isZero();
         loop.turn();
+        turnThatSettles();
         assertThat(intake.settled).containsExactly(1L, 2L, 3L);
     }
 
@@ -120,5 +122,62 @@ class LoopFeedTest extends LoopRig {
         now += 10 * MS;
         loop.turn();
         assertThat(loop.foundNothing()).isTrue();
+    }
+
+    @Test
+    void whatIsAnsweredOneAfterTheOtherIsSettledTogether() {
+        appendAll("s", "a", "b");
+        loop.turn();
+        acknowledge(1);
+        loop.turn();
+        now += 4 * MS;
+        acknowledge(2);
+        loop.turn();
+        int before = intake.calls;
+        now += MS;
+        loop.turn();
+        assertThat(intake.settled).containsExactly(1L, 2L);
+        assertThat(intake.calls).isEqualTo(before + 1);
+    }
+
+    @Test
+    void whereMoreIsWaitingToBeReadASettleWaitsForNothing() {
+        loop = loop(new Window(4, 1 << 20));
+        appendAll("s", "a", "b", "c", "d", "e", "f", "g", "h");
+        loop.turn();
+        List<Long> first = sent();
+        first.forEach(this::acknowledge);
+        loop.turn();
+        assertThat(intake.settled).containsExactlyElementsOf(first);
+    }
+
+    @Test
+    void whatWasJustCommittedDoesNotWaitForASettle() {
+        appendAll("s", "a");
+        loop.turn();
+        acknowledge(1);
+        loop.turn();
+        now += 5 * MS;
+        appendAll("s", "b");
+        loop.ring();
+        intake.onSettle = () -> assertThat(sent()).containsExactly(1L, 2L);
+        loop.turn();
+        assertThat(intake.settled).containsExactly(1L);
+    }
+
+    @Test
+    void whatWasDeliveredIsSettledThoughReadsFail() {
+        appendAll("s", "a");
+        loop.turn();
+        acknowledge(1);
+        loop.turn();
+        now += 5 * MS;
+        loop.ring();
+        intake.failingReads = true;
+        loop.turn();
+        assertThat(intake.settled).isEmpty();
+        now += 1_000 * MS;
+        loop.turn();
+        assertThat(intake.settled).containsExactly(1L);
     }
 }

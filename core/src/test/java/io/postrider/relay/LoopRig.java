@@ -58,6 +58,12 @@ class LoopRig {
         }
     }
 
+    /** A turn when what was answered no longer waits for more, to be settled together. */
+    void turnThatSettles() {
+        now += 5 * MS;
+        loop.turn();
+    }
+
     /** The rows of everything published, in order. */
     List<Long> sent() {
         return publisher.sent.stream().map(this::row).toList();

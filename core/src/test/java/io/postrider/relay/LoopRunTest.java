@@ -61,7 +61,8 @@ class LoopRunTest extends LoopRig {
         now += 600 * MS;
         turns(2);
         runs.runs().forEach(RunPublisher.Going::deliver);
-        turns(2);
+        loop.turn();
+        turnThatSettles();
         assertThat(intake.rows()).isEmpty();
     }
 

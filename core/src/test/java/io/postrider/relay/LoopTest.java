@@ -22,6 +22,7 @@ class LoopTest extends LoopRig {
         assertThat(sent()).containsExactly(1L, 3L, 2L, 4L);
         acknowledge(4);
         loop.turn();
+        turnThatSettles();
         assertThat(intake.settled).containsExactly(1L, 3L, 2L, 4L);
         assertThat(intake.rows()).isEmpty();
         assertThat(loop.isIdle()).isTrue();

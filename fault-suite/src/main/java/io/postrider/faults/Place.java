@@ -57,6 +57,7 @@ public enum Place {
         places.put(sql.shards.leave, LEAVE);
         places.put(sql.read, READ);
         places.put(sql.readFew, READ);
+        places.put(sql.glance, READ);
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
         SettleOneSql one = new SettleOneSql(TableNames.ofDefaults());

@@ -31,7 +31,15 @@ final class Party implements AutoCloseable {
     final EventStatements events;
     private final AtomicLong elapsed = new AtomicLong();
     private final ReadForm form = new ReadForm(() -> System.nanoTime() + elapsed.get());
-    private boolean looksAtAll;
+    private Form reads = Form.ANY;
+
+    /** Which form reads have; {@code ANY}: as it comes. */
+    enum Form {
+        ANY,
+        GLANCE,
+        STEPS,
+        LOOK
+    }
 
     private Party(String name, OrderedSettings settings, DataSource source, Ownership ownership, long member) {
         this.name = name;
@@ -75,7 +83,7 @@ final class Party implements AutoCloseable {
         Ownership same = new Ownership();
         Party party = new Party(name, settings, transaction.dataSource(), same, member);
         same.add(ownership.all());
-        party.looksAtAll = looksAtAll;
+        party.reads = reads;
         return party;
     }
 
@@ -100,15 +108,27 @@ final class Party implements AutoCloseable {
     }
 
     EventStore.Found read(EventStore.Query query) {
-        if (looksAtAll) {
-            form.stepped(Duration.ofMinutes(1).toNanos(), 0);
+        switch (reads) {
+            case GLANCE -> elapse(Duration.ofSeconds(1));
+            case STEPS -> form.sawMore(form.now());
+            case LOOK -> form.stepped(Duration.ofMinutes(1).toNanos(), 0);
+            case ANY -> {}
         }
         return events.read(query);
     }
 
-    /** From now on each read is as if the one before had been dear. */
+    /** From now on each read is as if the one before had led to this form. */
+    void reads(Form form) {
+        reads = form;
+    }
+
+    /** Whether the last read was a glance that sufficed. */
+    boolean saysPlain() {
+        return form.glances(form.now() - Duration.ofHours(1).toNanos(), 0);
+    }
+
     void lookAtAll() {
-        looksAtAll = true;
+        reads(Form.LOOK);
     }
 
     /** As if so much time had passed, for whether reads are dear. */

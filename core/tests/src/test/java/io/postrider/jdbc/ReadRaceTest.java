@@ -23,6 +23,7 @@ class ReadRaceTest {
     void join() {
         database.clear();
         owner = Party.owning(database, "owner");
+        owner.reads(Party.Form.STEPS);
     }
 
     @AfterEach
