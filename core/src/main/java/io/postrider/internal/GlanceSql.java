@@ -3,7 +3,7 @@ package io.postrider.internal;
 
 /**
  * The short form of the read, for an outbox in which some events are pending and nothing else is: no retry, no delay, no held key,
- * no backlog. That is most of the time, and then the parts of {@link ReadSql} for all of these cost more than what is read.
+ * no backlog. Then the parts of {@link ReadSql} for all of these would cost more than what is read.
  * Wherever it is not so, or a shard has another owner, it gives nothing and says so.
  */
 final class GlanceSql {

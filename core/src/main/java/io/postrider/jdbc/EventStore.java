@@ -35,7 +35,7 @@ interface EventStore extends AutoCloseable {
     /**
      * What a read found.
      *
-     * @param owned the shards of the query that are really owned
+     * @param owned the shards of the query that are owned, as far as this read had to see; those of deliveries for sure
      * @param holding those of them that have a held key
      * @param newStreams streams that nobody has registered yet
      */

@@ -103,7 +103,7 @@ final class OrderedIntake implements Intake {
         if (careful.isEmpty()) {
             List<Verdict> judged = judgeExpired(deliveries, false);
             // What they held, or were before, can be read now.
-            return new Taken(deliveries, more || !judged.isEmpty(), due, judged, true);
+            return new Taken(deliveries, more || !judged.isEmpty(), due, judged, !mayHold());
         }
         // The last, since what it judges must not be forgotten because a later read failed.
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));
@@ -154,6 +154,13 @@ final class OrderedIntake implements Intake {
             log.debug("What has expired could not be written yet", e);
             return List.of();
         }
+    }
+
+    /** Whether something under way may hold its key, so that there is more to be read when it is settled. */
+    private boolean mayHold() {
+        return !holding.isEmpty()
+                && taken.values().stream()
+                        .anyMatch(each -> holding.contains(ShardClaim.of(each).shard()));
     }
 
     private static long heldPause(long took) {

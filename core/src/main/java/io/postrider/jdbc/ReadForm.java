@@ -14,7 +14,8 @@ final class ReadForm {
     private static final long DEAR_FOR_ONE_ROW = Duration.ofNanos(50_000).toNanos();
     private static final long TRIFLE = Duration.ofMillis(5).toNanos();
     private static final long MANY_FOR = Duration.ofSeconds(1).toNanos();
-    private static final long MORE_FOR = Duration.ofMillis(250).toNanos();
+    private static final long MORE_FOR_AT_LEAST = Duration.ofMillis(125).toNanos();
+    private static final long MORE_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
     private static final int BUSY = 64;
 
     private final LongSupplier ticker;
@@ -26,6 +27,7 @@ final class ReadForm {
     private long manySince;
     private boolean isMore;
     private long moreSince;
+    private long moreFor = MORE_FOR_AT_LEAST;
 
     ReadForm(LongSupplier ticker) {
         this.ticker = ticker;
@@ -45,11 +47,16 @@ final class ReadForm {
     }
 
     boolean glances(long now, int inFlight) {
-        isMore &= now - moreSince < MORE_FOR;
+        isMore &= now - moreSince < moreFor;
         return !stepsAreDear && !isMore && inFlight < BUSY;
     }
 
-    /** Of a glance or of steps. */
+    /** A glance was enough. */
+    void glanced(long took, int rows) {
+        moreFor = MORE_FOR_AT_LEAST;
+        stepped(took, rows);
+    }
+
     void stepped(long took, int rows) {
         stepsTook = took;
         stepsForOneRow = forOneRow(took, rows);
@@ -68,8 +75,9 @@ final class ReadForm {
         return took / Math.max(1, rows);
     }
 
-    /** A glance found that there is more than it can tell. */
+    /** A glance found that there is more than it can tell. The more often in a row, the longer it will be so. */
     void sawMore(long now) {
+        moreFor = Math.min(moreFor * 2, MORE_FOR_AT_MOST);
         isMore = true;
         moreSince = now;
     }

@@ -66,7 +66,7 @@ final class Reading {
             return Optional.empty();
         }
         EventStore.Found found = look.found();
-        form.stepped(form.now() - before, found.deliveries().size());
+        form.glanced(form.now() - before, found.deliveries().size());
         return Optional.of(new EventStore.Found(
                 found.deliveries(), query.shards().keySet(), Set.of(), found.newStreams(), Optional.empty()));
     }

@@ -15,21 +15,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Carries events from one intake to the publisher, a {@link #turn} at a time: hear the answers, send the heads of the
- * lanes, write what is known, read what is next. One statement at a time, so a read never overlaps a write; sends overlap
- * with everything. Decides everything and owns no thread: {@link #turn} is called by one, answers come from any.
+ * lanes, write what is known, read what is next (that first, if it was woken for it). One statement at a time, so a read never
+ * overlaps a write; sends overlap with everything. Decides everything and owns no thread: {@link #turn} is called by one,
+ * answers come from any.
  */
 final class Loop {
     private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
     private static final long LOOK_AT_OTHERS_EVERY = Duration.ofMillis(50).toNanos();
     private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
-
-    /** What a loop shares with the others of its relay. */
-    record Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout, Slots slots) {
-        Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {
-            this(window, judge, gates, told, answerTimeout, Slots.unlimited());
-        }
-    }
 
     private final Intake intake;
     /** Whether it looks for events by itself, and so can also try a destination that did not answer. */
@@ -55,6 +49,8 @@ final class Loop {
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
     private boolean leftOutFull;
+    /** Whether it did all that it was asked for, the last time that it was asked. */
+    private boolean feedIsWell;
 
     /** @param wake has {@link #turn} called soon; called from any thread */
     Loop(Intake intake, Publisher publisher, Shared shared, Pace pace, Runnable wake) {
@@ -111,7 +107,9 @@ final class Loop {
         send(now);
         try {
             if (pace.mayTouchFeed(now)) {
-                boolean answered = readsFirst() && read(now);
+                boolean first = readsFirst();
+                feedIsWell = false;
+                boolean answered = first && read(now);
                 if (answered) {
                     send(ticker.getAsLong());
                 }
@@ -124,6 +122,7 @@ final class Loop {
                     answered |= searches && tryGate(now);
                     answered |= read(now);
                 }
+                feedIsWell = true;
                 if (answered) {
                     pace.feedAnswered();
                 }
@@ -136,11 +135,11 @@ final class Loop {
     }
 
     /**
-     * What was just committed need not wait for the commit of a settle. But it waits for verdicts, which hold keys back, and what
-     * was delivered never waits for reads that fail.
+     * What was just committed need not wait for the commit of a settle. But it waits for verdicts, which hold keys back, and for
+     * settles of what would be read again; and after a read that failed, what was delivered is settled first.
      */
     private boolean readsFirst() {
-        return taking && rung.get() && verdicts.isEmpty() && !unsettled.isUrgent() && pace.isFeedWell();
+        return searches && taking && rung.get() && verdicts.isEmpty() && !unsettled.isUrgent() && feedIsWell;
     }
 
     /** Whether nothing is under way and nothing is left to be written. */
@@ -353,9 +352,8 @@ final class Loop {
         intake.release(deliveries);
     }
 
-    /** Events sent at their commit hold later ones of their keys back until they are settled. */
     private long nanosToSettle(long now) {
-        boolean awaited = !searches || leftOutFull || pace.lastReadLeftMore();
+        boolean awaited = shared.sendsCommits() || leftOutFull || room.isFull() || pace.lastReadLeftMore();
         return taking ? unsettled.nanosToSettle(now, lanes.rows(), awaited) : 0;
     }
 

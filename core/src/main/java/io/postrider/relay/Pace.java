@@ -114,12 +114,9 @@ final class Pace {
         return lastReadWasEmpty;
     }
 
+    /** Whether some could not be read by now: it was cut off, or something under way stood in the way. */
     boolean lastReadLeftMore() {
-        return lastReadLeftMore;
-    }
-
-    boolean isFeedWell() {
-        return feedPause == 0;
+        return lastReadLeftMore || leftSomeOut;
     }
 
     boolean mayTouchFeed(long now) {

@@ -253,7 +253,14 @@ public final class Relay implements AutoCloseable {
                 ? traits.answersWithin()
                 : settings.answerTimeout();
         Window window = settings.window().forAtMost(traits.mostUnderWay());
-        Loop.Shared shared = new Loop.Shared(window, new Judge(settings.retry(), random), gates, told, patience, slots);
+        Shared shared = new Shared(
+                window,
+                new Judge(settings.retry(), random),
+                gates,
+                told,
+                patience,
+                slots,
+                settings.publishesOnCommit());
         return new Loop(intake, publisher, shared, pace, wake);
     }
 

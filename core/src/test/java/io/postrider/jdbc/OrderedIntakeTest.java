@@ -3,8 +3,10 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postrider.OutboxEvent;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Demand;
+import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +24,7 @@ class OrderedIntakeTest {
     private final List<Set<Integer>> reads = new ArrayList<>();
     private long now;
     private Duration readTakes = Duration.ZERO;
+    private List<Delivery> found = List.of();
 
     private final OrderedIntake intake =
             new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false, null), () -> now);
@@ -55,12 +58,31 @@ class OrderedIntakeTest {
         assertThat(reads).containsExactly(Set.of(HELD), Set.of(FREE));
     }
 
-    private void take(Duration each) {
-        readTakes = each;
-        intake.take(Demand.of(10, 1000, Set.of()));
+    @Test
+    void whileSomethingOfAShardWithAHeldKeyIsUnderWayThereMayBeMoreBehindIt() {
+        Delivery other = delivery(1, FREE);
+        found = List.of(other);
+        assertThat(take(Duration.ZERO).complete()).isTrue();
+        Delivery holder = delivery(2, HELD);
+        found = List.of(holder);
+        assertThat(take(Duration.ZERO).complete()).isFalse();
+        found = List.of();
+        assertThat(take(Duration.ZERO).complete()).isFalse();
+        intake.settle(List.of(holder));
+        assertThat(take(Duration.ZERO).complete()).isTrue();
     }
 
-    /** Empty, with one shard that has a held key. */
+    private Delivery delivery(long id, int shard) {
+        OutboxEvent event = OutboxEvent.of("s", "T").key("k").build();
+        return new Delivery(id, 0, 0, event, new ShardClaim(shard, 1, true, ownership));
+    }
+
+    private Taken take(Duration each) {
+        readTakes = each;
+        return intake.take(Demand.of(10, 1000, Set.of()));
+    }
+
+    /** Has one shard with a held key. */
     private final class Table implements EventStore {
         @Override
         public Found read(Query query) {
@@ -68,7 +90,10 @@ class OrderedIntakeTest {
             Set<Integer> shards = Set.copyOf(query.shards().keySet());
             reads.add(shards);
             Set<Integer> holding = shards.contains(HELD) ? Set.of(HELD) : Set.of();
-            return new Found(List.of(), shards, holding, Set.of(), Optional.empty());
+            List<Delivery> theirs = found.stream()
+                    .filter(each -> shards.contains(ShardClaim.of(each).shard()))
+                    .toList();
+            return new Found(theirs, shards, holding, Set.of(), Optional.empty());
         }
 
         @Override

@@ -21,6 +21,29 @@ class ReadFormTest {
     }
 
     @Test
+    void aGlanceComesFirstUnlessItSawMoreOrThereIsMuchUnderWay() {
+        assertThat(form.glances(0, 63)).isTrue();
+        assertThat(form.glances(0, 64)).isFalse();
+        form.sawMore(0);
+        assertThat(form.glances(249 * MS, 0)).isFalse();
+        assertThat(form.glances(250 * MS, 0)).isTrue();
+        form.stepped(100 * MS, 0);
+        assertThat(form.glances(250 * MS, 0)).as("steps are dear").isFalse();
+    }
+
+    @Test
+    void theMoreOftenInARowItSawMoreTheLaterItComesAgain() {
+        for (int i = 0; i < 20; i++) {
+            form.sawMore(0);
+        }
+        assertThat(form.glances(15_999 * MS, 0)).isFalse();
+        assertThat(form.glances(16_000 * MS, 0)).isTrue();
+        form.glanced(MS, 1);
+        form.sawMore(16_000 * MS);
+        assertThat(form.glances(16_250 * MS, 0)).isTrue();
+    }
+
+    @Test
     void aLookThatCostsNothingEndsIt() {
         form.stepped(100 * MS, 0);
         form.looked(10 * MS, 0, true);

@@ -57,7 +57,8 @@ final class FakeIntake implements Intake {
     int calls;
 
     boolean failing;
-    boolean failingReads;
+    boolean complete = true;
+    Runnable onTake = () -> {};
     Runnable onSettle = () -> {};
     boolean closed;
     boolean keepsOrder = true;
@@ -105,9 +106,7 @@ final class FakeIntake implements Intake {
     @Override
     public synchronized Taken take(Demand demand) {
         touch();
-        if (failingReads) {
-            throw new FeedException("Reads take too long", new IllegalStateException());
-        }
+        onTake.run();
         int room = demand.rows()
                 - demand.load().values().stream().mapToInt(Integer::intValue).sum();
         demands.add(demand);
@@ -134,7 +133,7 @@ final class FakeIntake implements Intake {
                 .map(delivery -> new Verdict(delivery, new Outcome.Expired()))
                 .toList();
         deliveries.removeIf(delivery -> delivery.id() <= expiredUpTo);
-        return new Taken(deliveries, more, nextDue(), expired.isEmpty() ? expired : verdict(expired), true);
+        return new Taken(deliveries, more, nextDue(), expired.isEmpty() ? expired : verdict(expired), complete);
     }
 
     private boolean mayBeTaken(Row row, Demand demand) {

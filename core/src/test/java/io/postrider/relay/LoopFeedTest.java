@@ -2,6 +2,7 @@
 package io.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -173,11 +174,54 @@ class LoopFeedTest extends LoopRig {
         loop.turn();
         now += 5 * MS;
         loop.ring();
-        intake.failingReads = true;
+        intake.onTake = () -> {
+            throw new FeedException("Reads take too long", new IllegalStateException());
+        };
         loop.turn();
         assertThat(intake.settled).isEmpty();
         now += 1_000 * MS;
         loop.turn();
+        assertThat(intake.settled).containsExactly(1L);
+    }
+
+    @Test
+    void whereSomethingUnderWayStandsInTheWayASettleWaitsForNothingAndIsReadAfter() {
+        intake.complete = false;
+        appendAll("s", "a");
+        loop.turn();
+        acknowledge(1);
+        int before = intake.demands.size();
+        loop.turn();
+        assertThat(intake.settled).containsExactly(1L);
+        assertThat(intake.demands).hasSize(before + 1);
+        assertThat(loop.foundNothing()).isFalse();
+    }
+
+    @Test
+    void whereEventsAreSentAtTheirCommitASettleWaitsForNothing() {
+        sendsCommits = true;
+        loop = loop(new Window(100, 1 << 20));
+        appendAll("s", "a");
+        loop.turn();
+        acknowledge(1);
+        loop.turn();
+        assertThat(intake.settled).containsExactly(1L);
+    }
+
+    @Test
+    void whatWasDeliveredIsSettledThoughReadsEndTheTurn() {
+        appendAll("s", "a");
+        loop.turn();
+        acknowledge(1);
+        loop.turn();
+        now += 5 * MS;
+        intake.onTake = () -> {
+            throw new IllegalStateException("too large");
+        };
+        for (int i = 0; i < 2; i++) {
+            loop.ring();
+            assertThatThrownBy(loop::turn).hasMessage("too large");
+        }
         assertThat(intake.settled).containsExactly(1L);
     }
 }

@@ -42,7 +42,7 @@ class LoopRandomTest {
                     RetryPolicy.exponential(Duration.ofMillis(50), Duration.ofSeconds(1))
                             .jitter(0.2),
                     random);
-            Loop.Shared shared = new Loop.Shared(
+            Shared shared = new Shared(
                     window, judge, new Gates(random), new Told("r", new RelayListener() {}), Duration.ofSeconds(5));
             loop = new Loop(
                     intake, this::publish, shared, new Pace("r", () -> now, random, Duration.ofMillis(500)), () -> {});

@@ -95,7 +95,7 @@ class LoopRunTest extends LoopRig {
             loop = new Loop(
                     intake,
                     publisher,
-                    new Loop.Shared(
+                    new Shared(
                             new Window(1 + random.nextInt(40), 1 << 20),
                             judge,
                             new Gates(random),

@@ -166,7 +166,7 @@ class LoopTest extends LoopRig {
                 throw new IllegalStateException("metrics are down");
             }
         });
-        Loop.Shared shared = new Loop.Shared(new Window(10, 10), judge(), gates, careless, ANSWER_TIMEOUT);
+        Shared shared = new Shared(new Window(10, 10), judge(), gates, careless, ANSWER_TIMEOUT);
         loop = new Loop(intake, publisher, shared, new Pace("r", () -> now, HALF, Duration.ofMillis(500)), () -> {});
         appendAll("s", "a", "b");
         turns(2);

@@ -36,6 +36,7 @@ class GlanceTest {
                             delivery.id(),
                             delivery.revision(),
                             delivery.attempts(),
+                            delivery.hasExpired(),
                             claim,
                             delivery.event(),
                             delivery.event().payloadSize(),
@@ -88,16 +89,21 @@ class GlanceTest {
         List<Long> ids = new ArrayList<>();
         boolean onlyPending = random.nextInt(3) > 0;
         for (int i = 0; i < count; i++) {
-            int kind = onlyPending ? 0 : random.nextInt(12);
+            int kind = onlyPending ? 0 : random.nextInt(13);
             String state = kind < 9
                     ? "status = 'PENDING'"
                     : kind == 9
                             ? "status = 'WAITING', due_at = clock_timestamp() + interval '%d hours'"
                                     .formatted(random.nextBoolean() ? 1 : -1)
-                            : "status = 'DEAD', holds = %b".formatted(kind == 10);
+                            : "status = '%s', holds = %b".formatted(kind == 12 ? "UNKNOWN" : "DEAD", kind == 10);
             String more = state
-                    + ", payload = repeat('x', %d)::bytea, attempt_count = %d"
-                            .formatted(random.nextInt(20), random.nextInt(3));
+                    + ", payload = repeat('x', %d)::bytea, attempt_count = %d, expires_at = %s, locked_by = %s"
+                            .formatted(
+                                    random.nextInt(20),
+                                    random.nextInt(3),
+                                    List.of("NULL", "now() - interval '1 s'", "now() + interval '1 h'")
+                                            .get(random.nextInt(3)),
+                                    random.nextInt(9) == 0 ? "4711" : "NULL");
             @Nullable String key = kind < 10 && random.nextInt(6) == 0 ? null : "k" + random.nextInt(3);
             ids.add(database.event("s" + random.nextInt(random.nextBoolean() ? 2 : 6), key, more));
         }

@@ -109,8 +109,14 @@ final class Party implements AutoCloseable {
 
     EventStore.Found read(EventStore.Query query) {
         switch (reads) {
-            case GLANCE -> elapse(Duration.ofSeconds(1));
-            case STEPS -> form.sawMore(form.now());
+            case GLANCE -> {
+                form.stepped(0, 0);
+                elapse(Duration.ofMinutes(1));
+            }
+            case STEPS -> {
+                form.stepped(0, 0);
+                form.sawMore(form.now());
+            }
             case LOOK -> form.stepped(Duration.ofMinutes(1).toNanos(), 0);
             case ANY -> {}
         }
@@ -124,6 +130,7 @@ final class Party implements AutoCloseable {
 
     /** Whether the last read was a glance that sufficed. */
     boolean saysPlain() {
+        form.stepped(0, 0);
         return form.glances(form.now() - Duration.ofHours(1).toNanos(), 0);
     }
 

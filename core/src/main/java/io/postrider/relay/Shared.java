@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import java.time.Duration;
+
+/**
+ * What a loop shares with the others of its relay.
+ *
+ * @param sendsCommits whether one of them sends events at their commit; these wait for older ones of their keys to be settled
+ */
+record Shared(
+        Window window, Judge judge, Gates gates, Told told, Duration answerTimeout, Slots slots, boolean sendsCommits) {
+    Shared(Window window, Judge judge, Gates gates, Told told, Duration answerTimeout) {
+        this(window, judge, gates, told, answerTimeout, Slots.unlimited(), false);
+    }
+}
