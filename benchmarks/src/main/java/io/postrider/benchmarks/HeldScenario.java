@@ -68,6 +68,11 @@ final class HeldScenario implements Scenario {
                 // The first look at a held key is dear and comes once.
                 await(relay, events / 10);
                 long from = relay.publishedCount();
+                if (from >= events) {
+                    throw new IllegalArgumentException(
+                            "--events %d is too few to measure: all of them were delivered in the first moment. Ask for more."
+                                    .formatted(events));
+                }
                 Cpu.Reading before = rig.cpu().read();
                 await(relay, events);
                 Cpu.Reading after = rig.cpu().read();

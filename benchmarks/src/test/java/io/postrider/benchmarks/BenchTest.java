@@ -99,7 +99,8 @@ class BenchTest {
 
     @Test
     void heldComparesOthersWithAndWithoutAKeyThatFails() throws Exception {
-        List<Map<String, String>> rows = run("held", "--events", "2000", "--backlog", "500", "--rounds", "1", "--json");
+        List<Map<String, String>> rows =
+                run("held", "--events", "40000", "--backlog", "500", "--rounds", "1", "--json");
         assertThat(rows).extracting(row -> row.get("variant")).containsExactly("without", "held");
         assertThat(rows.get(1)).containsEntry("scenario", "held").containsKeys("events_per_s", "ratio_to_without");
     }
