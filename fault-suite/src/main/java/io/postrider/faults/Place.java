@@ -57,7 +57,11 @@ public enum Place {
         places.put(sql.shards.leave, LEAVE);
         places.put(sql.read, READ);
         places.put(sql.readFew, READ);
-        places.put(sql.glance, READ);
+        try {
+            places.put(sql.glance, READ);
+        } catch (NoSuchFieldError e) {
+            // A version before this one, which has no such statement.
+        }
         places.put(sql.settle, SETTLE);
         places.put(sql.settleWithHistory, SETTLE);
         SettleOneSql one = new SettleOneSql(TableNames.ofDefaults());
