@@ -60,6 +60,7 @@ final class AppendRound implements Variant {
             Cpu.Reading after = rig.cpu().read();
             Map<String, Double> measured = new LinkedHashMap<>();
             measured.put(METRIC, sum / ((after.nanos() - before.nanos()) / 1e9));
+            measured.putAll(extra.measured(sum));
             measured.put(Results.OTHER_LOAD, Cpu.cores(before, after).getOrDefault(Results.OTHER_LOAD, Double.NaN));
             return measured;
         } finally {

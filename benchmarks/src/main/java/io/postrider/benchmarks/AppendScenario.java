@@ -27,7 +27,8 @@ final class AppendScenario implements Scenario {
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(new AppendRound(rig, extra(rig, name), threads, TABLES)));
         Results results = new Results("append", AppendRound.METRIC, wanted, List.of("base", "plain-insert", "relayed"));
-        return new Rounds(options.rounds(), Math.min(millis / 2, 3_000), millis).run(variants, results, progress);
+        int warmUp = options.number("warm-up", 10) * 1_000;
+        return new Rounds(options.rounds(), warmUp, millis).run(variants, results, progress);
     }
 
     private static Extra extra(Rig rig, String name) {

@@ -32,6 +32,7 @@ final class Options {
             append: transactions per second with and without an event
               --threads N       (16)
               --seconds N       per round (5)
+              --warm-up N       seconds of each variant before the rounds (10)
 
             inbox: transactions per second with and without a note of the event that was processed
               --threads N       (16)
@@ -65,7 +66,7 @@ final class Options {
     private static final Map<String, Set<String>> KNOWN = Map.of(
             "drain", Set.of("events", "loops", "history", "backlog", "heap", "relays"),
             "latency", Set.of("events", "rate"),
-            "append", Set.of("threads", "seconds"),
+            "append", Set.of("threads", "seconds", "warm-up"),
             "inbox", Set.of("threads", "seconds"),
             "idle", Set.of("loops", "seconds"),
             "held", Set.of("events", "backlog"),

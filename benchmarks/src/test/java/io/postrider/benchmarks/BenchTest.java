@@ -81,7 +81,8 @@ class BenchTest {
 
     @Test
     void appendComparesOursWithAPlainInsert() throws Exception {
-        List<Map<String, String>> rows = run("append", "--seconds", "1", "--threads", "2", "--rounds", "1", "--json");
+        List<Map<String, String>> rows =
+                run("append", "--seconds", "1", "--warm-up", "1", "--threads", "2", "--rounds", "1", "--json");
         assertThat(rows)
                 .extracting(row -> row.get("variant"))
                 .containsExactly("base", "plain-insert", "append", "relayed", "publish-on-commit");

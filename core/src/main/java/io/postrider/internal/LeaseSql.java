@@ -58,15 +58,18 @@ public final class LeaseSql {
      * What has expired is left to the owner of its shard as well, who says that it is dead.
      */
     private static final String READ = """
-            WITH asked AS MATERIALIZED (
-                SELECT r.id AS me, r.relay_group, ?::bigint[] AS in_flight,
+            WITH in_flight AS MATERIALIZED (
+                SELECT unnest(?::bigint[]) AS id
+            ),
+            asked AS MATERIALIZED (
+                SELECT r.id AS me, r.relay_group,
                        clock_timestamp() + ?::bigint * interval '1 microsecond' AS ends_not_before, clock_timestamp() AS now
                 FROM {relay} r WHERE r.id = ? AND r.lease_until > clock_timestamp() AND NOT pg_is_in_recovery()
             ),
             given AS MATERIALIZED (
                 SELECT e.id, e.shard, e.stream, e.event_key
-                FROM {event} e JOIN asked a ON e.locked_by = a.me AND e.id <> ALL (a.in_flight)
-                WHERE e.event_id = ANY (?::uuid[])
+                FROM {event} e JOIN asked a ON e.locked_by = a.me
+                WHERE e.event_id = ANY (?::uuid[]) AND e.id NOT IN (SELECT id FROM in_flight)
             ),
             front AS MATERIALIZED (
                 SELECT k.*, least(
@@ -91,7 +94,8 @@ public final class LeaseSql {
                 SELECT e.id, f.barrier
                 FROM asked a CROSS JOIN front f
                 JOIN {event} e ON e.holds AND e.shard = f.shard AND e.stream = f.stream AND e.event_key = f.event_key
-                 AND (e.shard, e.stream, e.event_key, e.id) <= (f.shard, f.stream, f.event_key, f.last) AND e.locked_by = a.me AND e.id <> ALL (a.in_flight)
+                 AND (e.shard, e.stream, e.event_key, e.id) <= (f.shard, f.stream, f.event_key, f.last) AND e.locked_by = a.me
+                WHERE e.id NOT IN (SELECT id FROM in_flight)
             )
             SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard,
                    (extract(epoch FROM e.due_at - clock_timestamp()) * 1000000)::bigint AS micros_left,

@@ -139,7 +139,7 @@ final class Loop {
      * settles of what would be read again; and after a read that failed, what was delivered is settled first.
      */
     private boolean readsFirst() {
-        return searches && taking && rung.get() && verdicts.isEmpty() && !unsettled.isUrgent() && feedIsWell;
+        return taking && rung.get() && verdicts.isEmpty() && !unsettled.isUrgent() && feedIsWell;
     }
 
     /** Whether nothing is under way and nothing is left to be written. */
@@ -353,7 +353,9 @@ final class Loop {
     }
 
     private long nanosToSettle(long now) {
-        boolean awaited = shared.sendsCommits() || leftOutFull || room.isFull() || pace.lastReadLeftMore();
+        // What is sent at its commit waits for the settles of loops that search; behind its own kind it goes without.
+        boolean inTheWay = searches && (shared.sendsCommits() || pace.lastReadLeftMore());
+        boolean awaited = inTheWay || leftOutFull || room.isFull();
         return taking ? unsettled.nanosToSettle(now, lanes.rows(), awaited) : 0;
     }
 

@@ -6,7 +6,8 @@ import java.time.Duration;
 /**
  * What a loop shares with the others of its relay.
  *
- * @param sendsCommits whether one of them sends events at their commit; these wait for older ones of their keys to be settled
+ * @param sendsCommits whether one of them sends events at their commit; these wait until the others have settled older ones of
+ *     their keys
  */
 record Shared(
         Window window, Judge judge, Gates gates, Told told, Duration answerTimeout, Slots slots, boolean sendsCommits) {

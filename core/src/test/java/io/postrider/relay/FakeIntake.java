@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  * A table in memory that is read as the real one is: from the beginning, without what is taken, what is not due and what
  * stands behind a held key. Thread-safe.
  */
-final class FakeIntake implements Intake {
+class FakeIntake implements Intake {
     enum Status {
         PENDING,
         WAITING,

@@ -48,8 +48,14 @@ public final class SimulatedRelay {
         this.intakes = intakes;
         gates = new Gates(random);
         told = new Told(setup.name(), setup.listener());
-        Shared shared =
-                new Shared(setup.window(), new Judge(setup.retry(), random), gates, told, setup.answerTimeout());
+        Shared shared = new Shared(
+                setup.window(),
+                new Judge(setup.retry(), random),
+                gates,
+                told,
+                setup.answerTimeout(),
+                Slots.unlimited(),
+                intakes.stream().anyMatch(CommitIntake.class::isInstance));
         CommitDesk opened = null;
         for (int i = 0; i < intakes.size(); i++) {
             List<Loop> searching = List.copyOf(loops);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.postrider.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postrider.OutboxEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The loop that sends what this process has just committed, beside others that search. */
+class LoopCommitTest extends LoopRig {
+    private final Commits commits = new Commits(() -> now);
+
+    @BeforeEach
+    void sendCommits() {
+        Told teller = new Told("r", new RelayListener() {});
+        Window window = new Window(100, 1 << 20);
+        Shared shared = new Shared(window, judge(), gates, teller, ANSWER_TIMEOUT, Slots.unlimited(), true);
+        loop = new Loop(
+                commits,
+                publisher,
+                shared,
+                new Pace("r", () -> now, HALF, Duration.ofMillis(50)),
+                wakes::incrementAndGet);
+    }
+
+    @Test
+    void settlesAreCollectedSinceItsOwnEventsWaitForNone() {
+        commits.append("s", "a");
+        loop.turn();
+        publisher.acknowledge(publisher.unanswered().get(0));
+        loop.turn();
+        assertThat(commits.settled).isEmpty();
+        now += 5 * MS;
+        loop.turn();
+        assertThat(commits.settled).containsExactly(1L);
+    }
+
+    @Test
+    void whatWasJustCommittedIsSentBeforeASettleThatIsDue() {
+        commits.append("s", "a");
+        loop.turn();
+        publisher.acknowledge(publisher.unanswered().get(0));
+        loop.turn();
+        now += 5 * MS;
+        commits.append("s", "a");
+        loop.ring();
+        commits.onSettle = () -> assertThat(publisher.sent).hasSize(2);
+        loop.turn();
+        assertThat(commits.settled).containsExactly(1L);
+    }
+
+    private static final class Commits extends FakeIntake implements CommitIntake {
+        Commits(LongSupplier ticker) {
+            super(ticker);
+        }
+
+        @Override
+        public OptionalLong lessee(OutboxEvent event) {
+            return OptionalLong.empty();
+        }
+
+        @Override
+        public void handOver(List<Bell.Handed> events) {}
+
+        @Override
+        public void giveBack() {}
+
+        @Override
+        public long settledCount() {
+            return settled.size();
+        }
+    }
+}
