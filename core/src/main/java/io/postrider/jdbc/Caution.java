@@ -17,18 +17,20 @@ import java.util.stream.Stream;
 
 /**
  * How one loop treats shards whose owners ended again and again: an event of theirs may be what ends a relay. So it
- * sends a few of them, after it has noted in the table which, and the next when they are answered; if it ends, its
- * successor counts that against each of them, and sends these alone. An event with four such ends is dead: three
- * of them were its own. A shard is calm again once all that its last owner can have sent has gone, also one that was left
- * less often: then that was chance. For one thread.
+ * sends some of them, after it has noted in the table which, and the next when they are answered; if it ends, its
+ * successor counts that against each of them, and sends these in smaller groups, and those of a small group alone. An event
+ * with five such ends is dead: three of them were its own. A shard is calm again once all that its last owner can have sent
+ * has gone, also one that was left less often: then that was chance. For one thread.
  */
 final class Caution {
     static final String KILLED_RELAY = "KILLED_RELAY";
-    static final int ROWS = 256;
-    /** More would take long when they must be sent one by one, since a relay ended with them. */
-    static final int MOST_AT_ONCE = 32;
+    static final int ROWS = 512;
+    /** More would take long when they must be sent in small groups, since a relay ended with them. */
+    static final int MOST_AT_ONCE = 256;
+    /** More would take long when they must be sent one by one, since a second relay ended with them. */
+    static final int MOST_AFTER_AN_END = 16;
     /** So many shards are looked at together, unless it was too much at once. */
-    private static final int SPAN = 2 * MOST_AT_ONCE;
+    private static final int SPAN = 64;
 
     private final EventStore events;
     private final Ownership ownership;
@@ -127,23 +129,29 @@ final class Caution {
         if (marked.isEmpty()) {
             return Step.NOTHING;
         }
-        int unharmed = (int) marked.stream()
-                .takeWhile(each -> deaths.getOrDefault(each.id(), 0) == 0)
-                .count();
-        if (unharmed > 0 && unharmed < marked.size()) {
-            return judgeOrHandOver(marked.subList(0, unharmed));
-        }
         Delivery first = marked.get(0);
         int ends = deaths.getOrDefault(first.id(), 0);
         if (ends >= Suspects.LAST_DEATH) {
             return judge(List.of(first), each -> new Outcome.Dead(KILLED_RELAY, message(ends)));
         }
-        if (ends > 0 && suspects.size() > 1) {
-            // Alone, so that it is known whether it is this one.
-            return judgeOrHandOver(List.of(first));
+        int together = together(EventStatements.of(marked, each -> deaths.getOrDefault(each.id(), 0)));
+        if (together < marked.size()) {
+            return judgeOrHandOver(marked.subList(0, together));
         }
         ownership.suspects().handOver(this, marked);
         return new Step(marked, List.of());
+    }
+
+    /** How many of the first may go beside each other: the more relays have ended with one, the fewer are suspected with it. */
+    private static int together(List<Integer> deaths) {
+        int most = MOST_AT_ONCE;
+        for (int i = 0; i < deaths.size(); i++) {
+            most = Math.min(most, deaths.get(i) == 0 ? MOST_AT_ONCE : deaths.get(i) == 1 ? MOST_AFTER_AN_END : 1);
+            if (i >= most) {
+                return i;
+            }
+        }
+        return deaths.size();
     }
 
     private Step judge(List<Delivery> suspects, Function<Delivery, Outcome.Failed> outcome) {

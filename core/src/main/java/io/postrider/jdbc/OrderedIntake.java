@@ -39,6 +39,8 @@ final class OrderedIntake implements Intake {
     private static final long LONGEST_HELD_PAUSE = Duration.ofSeconds(10).toNanos();
     /** How long until shards to be careful with are looked at again. */
     private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+    /** How long the others are left alone meanwhile if they brought nothing: each group of suspects asks for a read. */
+    private static final long OTHERS_AGAIN = Duration.ofMillis(50).toNanos();
 
     private final EventStore events;
     private final Ownership ownership;
@@ -51,6 +53,7 @@ final class OrderedIntake implements Intake {
     private int deeper = 1;
     private int turn;
     private long heldReadAt;
+    private long othersReadAt;
 
     /**
      * Which shards an intake serves: those whose number has the remainder {@code index} when divided by {@code count}.
@@ -68,6 +71,7 @@ final class OrderedIntake implements Intake {
         this.ticker = ticker;
         this.caution = new Caution(events, ownership);
         this.heldReadAt = ticker.getAsLong();
+        this.othersReadAt = heldReadAt;
     }
 
     @Override
@@ -94,8 +98,9 @@ final class OrderedIntake implements Intake {
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
-        if (!free.isEmpty()) {
+        if (!free.isEmpty() && (careful.isEmpty() || readsOthers(demand))) {
             Taken rest = orGiveBack(deliveries, () -> read(free, demand, demand.rows()));
+            othersReadAt = ticker.getAsLong() + (rest.deliveries().isEmpty() ? OTHERS_AGAIN : 0);
             deliveries.addAll(rest.deliveries());
             more = rest.more();
             due = earlier(due, rest.nextDue());
@@ -161,6 +166,10 @@ final class OrderedIntake implements Intake {
         return !holding.isEmpty()
                 && taken.values().stream()
                         .anyMatch(each -> holding.contains(ShardClaim.of(each).shard()));
+    }
+
+    private boolean readsOthers(Demand demand) {
+        return part.onePass() || demand.only() != null || ticker.getAsLong() - othersReadAt >= 0;
     }
 
     private static long heldPause(long took) {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class Suspects {
     /** So many owners in a row without a release are more than chance; two are often killed one after the other. */
     static final int CAREFUL_FROM = 3;
-    /** An event with which so many relays have ended is not sent any more: once beside others, and then alone. */
-    static final int LAST_DEATH = 4;
+    /** An event with which so many relays have ended is not sent any more: two beside others, fewer each time, then alone. */
+    static final int LAST_DEATH = 5;
 
     private record Care(long epoch, ShardStore.Left left) {}
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** What an owner does with shards whose former owners ended again and again. */
@@ -21,8 +22,11 @@ class CarefulIntakeTest {
     private static final int CAREFUL = 2;
     private static final int CAREFUL_TOO = 3;
     private static final int PLAIN = 4;
-    private static final long NEWEST = 100;
+    private static final long NEWEST = 1_000;
 
+    private static final Demand LARGE = Demand.of(1_000, 1_000_000, Set.of());
+
+    private long now;
     private final Ownership ownership = new Ownership();
     private final CarefulTable table = new CarefulTable(ownership);
     private final OrderedIntake intake = intake(0, 1);
@@ -55,13 +59,49 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void severalOfAShardAreSentTogetherButNoMoreThanThirtyTwo() {
-        for (long id = 1; id <= 40; id++) {
-            table.put(CAREFUL, id);
-        }
-        assertThat(intake.take(Demand.of(100, 1000, Set.of())).deliveries())
-                .as("two shards to be careful with: so many of each")
-                .hasSize(16);
+    void severalOfAShardAreSentTogetherButNotMany() {
+        LongStream.rangeClosed(1, 300).forEach(id -> table.put(CAREFUL, id));
+        LongStream.rangeClosed(301, 600).forEach(id -> table.put(CAREFUL_TOO, id));
+        assertThat(intake.take(LARGE).deliveries()).hasSize(256);
+    }
+
+    @Test
+    void thoseWithWhichARelayEndedAreSentInSmallGroups() {
+        LongStream.rangeClosed(1, 40).forEach(id -> table.put(CAREFUL, id));
+        LongStream.rangeClosed(21, 40).forEach(id -> table.deaths.put(id, 1));
+        Taken older = intake.take(LARGE);
+        assertThat(ids(older)).as("none of them has to go with a suspect").hasSize(20);
+        intake.settle(older.deliveries());
+        Taken some = intake.take(LARGE);
+        assertThat(ids(some)).hasSize(16).endsWith(36L);
+        assertThat(table.marked).as("the last mark is of them alone").endsWith(35L, 36L);
+        intake.settle(some.deliveries());
+        assertThat(ids(intake.take(LARGE))).containsExactly(37L, 38L, 39L, 40L);
+    }
+
+    @Test
+    void whatIsOlderGoesWithASuspectIfThereIsRoom() {
+        LongStream.rangeClosed(1, 40).forEach(id -> table.put(CAREFUL, id));
+        table.deaths.put(10L, 1);
+        assertThat(ids(intake.take(LARGE))).hasSize(16);
+    }
+
+    @Test
+    void shardsThatBroughtNothingAreNotReadForEachGroup() {
+        table.put(CAREFUL, 11, 12);
+        Demand one = Demand.of(1, 1000, Set.of());
+        Taken first = intake.take(one);
+        intake.settle(first.deliveries());
+        table.put(PLAIN, 21);
+        Taken second = intake.take(one);
+        assertThat(ids(second)).containsExactly(12L);
+        intake.settle(second.deliveries());
+        assertThat(ids(intake.take(Demand.trial("s", 10, 1000))))
+                .as("where it is asked for")
+                .containsExactly(21L);
+        now += Duration.ofMillis(50).toNanos();
+        table.put(PLAIN, 22);
+        assertThat(ids(take())).containsExactly(22L);
     }
 
     @Test
@@ -80,10 +120,10 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void oneWithWhichARelayEndedIsSentAloneAfterWhatIsOlder() {
+    void oneWithWhichTwoRelaysEndedIsSentAloneAfterWhatIsOlder() {
         table.put(CAREFUL, 11, 13, 14);
         table.put(CAREFUL_TOO, 12);
-        table.deaths.put(13L, 1);
+        table.deaths.put(13L, 2);
         Taken older = take();
         assertThat(ids(older)).containsExactly(11L, 12L);
         assertThat(table.marked)
@@ -148,9 +188,9 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void anEventWithWhichFourRelaysEndedIsDeadAndNotSent() {
+    void anEventWithWhichFiveRelaysEndedIsDeadAndNotSent() {
         table.put(CAREFUL, 11, 12);
-        table.deaths.put(11L, 4);
+        table.deaths.put(11L, 5);
         Taken taken = take();
         assertThat(ids(taken)).isEmpty();
         assertThat(taken.judged()).singleElement().satisfies(verdict -> {
@@ -158,7 +198,7 @@ class CarefulIntakeTest {
             assertThat(verdict.outcome())
                     .isEqualTo(new Outcome.Dead(
                             "KILLED_RELAY",
-                            "4 relays ended without a word while they were sending this event, so it is not sent any more."
+                            "5 relays ended without a word while they were sending this event, so it is not sent any more."
                                     + " Find out what it does to them (memory, native code), then requeue or discard"
                                     + " it."));
         });
@@ -167,9 +207,9 @@ class CarefulIntakeTest {
     }
 
     @Test
-    void withThreeItIsTriedOnceMore() {
+    void withFourItIsTriedOnceMore() {
         table.put(CAREFUL, 11);
-        table.deaths.put(11L, 3);
+        table.deaths.put(11L, 4);
         assertThat(ids(take())).containsExactly(11L);
     }
 
@@ -288,7 +328,7 @@ class CarefulIntakeTest {
     }
 
     private OrderedIntake intake(int index, int count) {
-        return new OrderedIntake(table, ownership, new OrderedIntake.Part(index, count, false, null), () -> 0);
+        return new OrderedIntake(table, ownership, new OrderedIntake.Part(index, count, false, null), () -> now);
     }
 
     private Taken take() {

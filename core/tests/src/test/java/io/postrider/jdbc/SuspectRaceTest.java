@@ -208,7 +208,7 @@ class SuspectRaceTest {
     }
 
     @Test
-    void theFourthDeathWithAnEventIsItsEnd() {
+    void theFifthDeathWithAnEventIsItsEnd() {
         long poison = database.event("s", "k");
         long behind = database.event("s", "k");
         long other = database.event("s", "l");
@@ -217,14 +217,14 @@ class SuspectRaceTest {
             owner.close();
             owner = Party.owning(database, "another " + i);
         }
-        for (int deaths = 0; deaths < 4; deaths++) {
+        for (int deaths = 0; deaths < 5; deaths++) {
             died(owner);
             owner.close();
             owner = careful("careful " + deaths);
             List<Long> sent = Party.ids(intake(owner).take(all()).deliveries());
             assertThat(sent)
-                    .as("alone, once a relay has ended with it")
-                    .isEqualTo(deaths == 0 ? List.of(poison, other) : List.of(poison));
+                    .as("alone, once two relays have ended with it")
+                    .isEqualTo(deaths < 2 ? List.of(poison, behind, other) : List.of(poison));
         }
         died(owner);
         owner.close();
@@ -234,7 +234,7 @@ class SuspectRaceTest {
         assertThat(judged.deliveries()).isEmpty();
         assertThat(judged.judged()).hasSize(1);
         assertThat(database.row(poison, "status, holds, last_error_code, unclean_count"))
-                .isEqualTo("DEAD,t,KILLED_RELAY,4");
+                .isEqualTo("DEAD,t,KILLED_RELAY,5");
         assertThat(database.column("SELECT error_code FROM outbox_attempt")).containsExactly("KILLED_RELAY");
         Taken next = intake.take(all());
         assertThat(Party.ids(next.deliveries())).as("its key is held").containsExactly(other);

@@ -11,8 +11,9 @@ import java.util.function.LongPredicate;
 
 /** Knows which shards are to be treated with care and which events were marked, and checks that it is done so. */
 final class Quarantine {
-    private static final int DEATHS = 4;
-    private static final int MOST_AT_ONCE = 32;
+    private static final int DEATHS = 5;
+    private static final int MOST_AT_ONCE = 256;
+    private static final int MOST_AFTER_AN_END = 16;
 
     private final World world;
     private final Set<ShardRow> careful = new HashSet<>();
@@ -41,7 +42,7 @@ final class Quarantine {
         marks.computeIfAbsent(entry, same -> new HashSet<>()).add(owned);
     }
 
-    /** What is sent from shards to be careful with is marked, and few at a time; alone, if a relay ended with it. */
+    /** What is sent from shards to be careful with is marked, and not many at a time; the fewer, the more relays ended with them. */
     void sending(Send send, ShardRow claim) {
         if (!careful.contains(claim)) {
             return;
@@ -51,8 +52,8 @@ final class Quarantine {
         }
         Set<Send> beside = suspects.computeIfAbsent(send.node, same -> new HashSet<>());
         beside.removeIf(each -> each.isAnswered() || world.now() - each.at >= Mood.ANSWER_TIMEOUT.toNanos());
-        boolean alone = endedWith(send) || beside.stream().anyMatch(this::endedWith);
-        if (!beside.isEmpty() && (alone || beside.size() >= MOST_AT_ONCE)) {
+        int most = beside.stream().mapToInt(this::mostWith).reduce(mostWith(send), Math::min);
+        if (beside.size() >= most) {
             throw new Violation(
                     "I8 suspects",
                     send.node + " sends " + send.entry + " beside "
@@ -61,14 +62,15 @@ final class Quarantine {
         if (!beside.isEmpty()) {
             world.count(Sometimes.SUSPECTS_BESIDE_EACH_OTHER);
         }
-        if (endedWith(send)) {
+        if (most == 1) {
             world.count(Sometimes.SUSPECT_ALONE);
         }
         beside.add(send);
     }
 
-    private boolean endedWith(Send send) {
-        return told.getOrDefault(send.entry, 0) > 0;
+    private int mostWith(Send send) {
+        int deaths = told.getOrDefault(send.entry, 0);
+        return deaths == 0 ? MOST_AT_ONCE : deaths == 1 ? MOST_AFTER_AN_END : 1;
     }
 
     /** From now on only the marks that stand can count against it. */
