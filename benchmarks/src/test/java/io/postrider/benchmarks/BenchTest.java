@@ -87,6 +87,7 @@ class BenchTest {
                 .extracting(row -> row.get("variant"))
                 .containsExactly("base", "plain-insert", "append", "relayed", "publish-on-commit");
         assertThat(rows.get(2)).containsKeys("tx_per_s", "min", "max", "ratio_to_plain_insert");
+        assertThat(rows.get(4)).containsKeys("delivered", "ratio_to_relayed");
     }
 
     @Test

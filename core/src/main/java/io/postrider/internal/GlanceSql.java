@@ -21,7 +21,7 @@ final class GlanceSql {
             oldest AS MATERIALIZED (
                 SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                        e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                       e.max_attempts, e.locked_by, e.expires_at
+                       e.max_attempts, e.locked_by, e.expires_at, e.unclean_count
                 FROM {event} e CROSS JOIN {one of many}
                 WHERE e.status = 'PENDING' ORDER BY e.stream, e.shard, e.id LIMIT {many}
             ),
@@ -55,7 +55,7 @@ final class GlanceSql {
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                    NULL, NULL, NULL, NULL, NULL,
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, NOT (SELECT it FROM plain), NULL
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, NOT (SELECT it FROM plain), NULL, NULL
             """.replace("{asked}", ReadSql.ASKED)
             .replace("{events}", ReadSql.EVENTS)
             .replace("{server}", ReadSql.SERVER)

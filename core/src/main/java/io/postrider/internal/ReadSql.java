@@ -34,7 +34,7 @@ final class ReadSql {
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
                    NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
                    (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros,
-                   NULL::boolean AS declined, NULL::bigint AS least
+                   NULL::boolean AS declined, NULL::bigint AS least, c.unclean_count
             """;
 
     /**
@@ -99,7 +99,7 @@ final class ReadSql {
                 FROM held h JOIN open o ON o.stream = h.stream AND o.shard = h.shard CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by, e.expires_at
+                           e.max_attempts, e.locked_by, e.expires_at, e.unclean_count
                     FROM {event} e
                     WHERE e.status = 'PENDING' AND e.stream = h.stream AND e.shard = h.shard
                       AND (e.stream, e.shard, e.id) < (h.stream, h.shard, h.id)
@@ -112,7 +112,7 @@ final class ReadSql {
                     SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
                            coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by, e.expires_at
+                           e.max_attempts, e.locked_by, e.expires_at, e.unclean_count
                     FROM {event} e CROSS JOIN asked a LEFT JOIN {stream} st ON st.stream = e.stream
                     WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at <= (SELECT now FROM asked)
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
@@ -136,7 +136,7 @@ final class ReadSql {
                 FROM open o CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
-                           e.max_attempts, e.locked_by, e.expires_at
+                           e.max_attempts, e.locked_by, e.expires_at, e.unclean_count
                     FROM {event} e CROSS JOIN {many}
                     WHERE e.status = 'PENDING' AND (e.stream, e.shard, e.id) >= (o.stream, o.shard, o.first)
                       AND (e.stream, e.shard) <= (o.stream, o.shard)
@@ -162,7 +162,7 @@ final class ReadSql {
                         WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
                         ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
                     FROM due d CROSS JOIN asked a),
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, {declined}, {least}
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, {declined}, {least}, NULL
             """;
 
     /**

@@ -205,7 +205,7 @@ public final class Sql {
 
     /**
      * Notes which events are about to be sent, in the place of all that were noted before. The fence is that
-     * of a verdict, and returned is how often relays have died with each of them under way.
+     * of a verdict, and returned are those of them that are there.
      */
     private static final String MARK = """
             WITH given AS (
@@ -223,7 +223,7 @@ public final class Sql {
                 FROM mine m WHERE s.relay_group = ? AND s.shard = m.shard
                 RETURNING s.suspects
             )
-            SELECT e.id, e.unclean_count FROM {event} e WHERE e.id IN (SELECT unnest(m.suspects) FROM moved m)
+            SELECT e.id FROM {event} e WHERE e.id IN (SELECT unnest(m.suspects) FROM moved m)
             """;
 
     /** Whatever ended its owners is not in these any more. */

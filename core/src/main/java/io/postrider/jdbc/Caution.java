@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  */
 final class Caution {
     static final String KILLED_RELAY = "KILLED_RELAY";
-    static final int ROWS = 512;
+    static final int ROWS = 1_024;
     /** More would take long when they must be sent in small groups, since a relay ended with them. */
     static final int MOST_AT_ONCE = 256;
     /** More would take long when they must be sent one by one, since a second relay ended with them. */
@@ -59,6 +59,29 @@ final class Caution {
      */
     record Sight(EventStore.Found found, boolean all) {}
 
+    /** How many events and bytes may be sent together; one event always, however large. */
+    record Room(int rows, long bytes) {
+        boolean isThereBeside(List<Delivery> others) {
+            return others.size() < rows && Caution.bytes(others) < bytes;
+        }
+
+        List<Delivery> firstOf(List<Delivery> all) {
+            long before = 0;
+            int first = 0;
+            while (first < all.size() && first < rows && (first == 0 || before < bytes)) {
+                before += all.get(first).event().payloadSize();
+                first++;
+            }
+            return all.subList(0, first);
+        }
+    }
+
+    static long bytes(List<Delivery> deliveries) {
+        return deliveries.stream()
+                .mapToLong(delivery -> delivery.event().payloadSize())
+                .sum();
+    }
+
     /** How many rows of each stream and shard to look at, so that there are as many as may be sent together. */
     int depth(int shards) {
         return shallow ? 1 : Math.max(1, MOST_AT_ONCE / shards);
@@ -71,14 +94,14 @@ final class Caution {
     /**
      * Looks for the next events to be sent from these shards, if none of the kind is on its way.
      *
-     * @param most so many at most
+     * @param room for how many there is
      * @param partial whether it looks at one stream alone, which shows no shard to be calm
      */
     Step take(
             Map<Integer, Long> careful,
             Function<Map<Integer, Long>, Sight> look,
             Collection<Delivery> taken,
-            int most,
+            Room room,
             boolean partial) {
         Suspects suspects = ownership.suspects();
         if (careful.isEmpty() || !suspects.isMyTurn(this)) {
@@ -87,14 +110,14 @@ final class Caution {
         try {
             Map<Integer, Long> rest = new LinkedHashMap<>(careful);
             List<Delivery> oldest = new ArrayList<>();
-            while (oldest.size() < most && !rest.isEmpty()) {
+            while (room.isThereBeside(oldest) && !rest.isEmpty()) {
                 Map<Integer, Long> some = first(rest);
                 rest.keySet().removeAll(some.keySet());
                 oldest.addAll(lookAt(some, look.apply(some), taken, partial));
             }
             // So no event goes before an older one of its key, wherever the list is cut.
             oldest.sort(Comparator.comparingLong(Delivery::id));
-            return judgeOrHandOver(oldest.stream().limit(most).toList());
+            return judgeOrHandOver(room.firstOf(oldest));
         } finally {
             suspects.pass(this);
         }
@@ -123,35 +146,36 @@ final class Caution {
         if (!expired.isEmpty()) {
             return judge(expired, each -> new Outcome.Expired());
         }
-        Map<Long, Integer> deaths = suspects.isEmpty() ? Map.of() : events.mark(suspects);
-        List<Delivery> marked =
-                suspects.stream().filter(each -> deaths.containsKey(each.id())).toList();
-        if (marked.isEmpty()) {
+        if (suspects.isEmpty()) {
             return Step.NOTHING;
         }
-        Delivery first = marked.get(0);
-        int ends = deaths.getOrDefault(first.id(), 0);
+        Delivery first = suspects.get(0);
+        int ends = ShardClaim.of(first).ends();
         if (ends >= Suspects.LAST_DEATH) {
             return judge(List.of(first), each -> new Outcome.Dead(KILLED_RELAY, message(ends)));
         }
-        int together = together(EventStatements.of(marked, each -> deaths.getOrDefault(each.id(), 0)));
-        if (together < marked.size()) {
-            return judgeOrHandOver(marked.subList(0, together));
+        List<Delivery> group = together(suspects);
+        Set<Long> marked = events.mark(group);
+        List<Delivery> next =
+                group.stream().filter(each -> marked.contains(each.id())).toList();
+        if (next.isEmpty()) {
+            return Step.NOTHING;
         }
-        ownership.suspects().handOver(this, marked);
-        return new Step(marked, List.of());
+        ownership.suspects().handOver(this, next);
+        return new Step(next, List.of());
     }
 
-    /** How many of the first may go beside each other: the more relays have ended with one, the fewer are suspected with it. */
-    private static int together(List<Integer> deaths) {
+    /** The first that may go beside each other: the more relays have ended with one, the fewer are suspected with it. */
+    private static List<Delivery> together(List<Delivery> suspects) {
         int most = MOST_AT_ONCE;
-        for (int i = 0; i < deaths.size(); i++) {
-            most = Math.min(most, deaths.get(i) == 0 ? MOST_AT_ONCE : deaths.get(i) == 1 ? MOST_AFTER_AN_END : 1);
+        for (int i = 0; i < suspects.size(); i++) {
+            int ends = ShardClaim.of(suspects.get(i)).ends();
+            most = Math.min(most, ends == 0 ? MOST_AT_ONCE : ends == 1 ? MOST_AFTER_AN_END : 1);
             if (i >= most) {
-                return i;
+                return suspects.subList(0, i);
             }
         }
-        return deaths.size();
+        return suspects;
     }
 
     private Step judge(List<Delivery> suspects, Function<Delivery, Outcome.Failed> outcome) {

@@ -133,7 +133,7 @@ final class EventStatements implements EventStore {
     }
 
     @Override
-    public Map<Long, Integer> mark(List<Delivery> marked) {
+    public Set<Long> mark(List<Delivery> marked) {
         return suspects.mark(marked);
     }
 

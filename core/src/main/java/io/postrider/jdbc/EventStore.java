@@ -67,9 +67,9 @@ interface EventStore extends AutoCloseable {
 
     /**
      * Notes, in the place of all before, that these are about to be sent, where their shards are owned in the epochs of
-     * their claims; returns those that were noted, by id, with how many relays have ended while they were under way.
+     * their claims; returns the ids of those that were noted and are still there.
      */
-    Map<Long, Integer> mark(List<Delivery> suspects);
+    Set<Long> mark(List<Delivery> suspects);
 
     /** Forgets that the owners of these shards have ended without a release, where they are owned in these epochs. */
     void calm(Map<Integer, Long> shards);

@@ -206,6 +206,10 @@ final class LeasedIntake implements CommitIntake {
         leases.settle(published);
         settled.add(published.size());
         published.forEach(this::gave);
+        // The next of such a key is not leased, and may have been found to stand behind these.
+        if (published.stream().anyMatch(each -> detours.isOn(each.event()))) {
+            passedOver.run();
+        }
     }
 
     @Override

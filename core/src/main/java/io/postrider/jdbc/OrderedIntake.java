@@ -100,7 +100,8 @@ final class OrderedIntake implements Intake {
         }
         if (!free.isEmpty() && (careful.isEmpty() || readsOthers(demand))) {
             Taken rest = orGiveBack(deliveries, () -> read(free, demand, demand.rows()));
-            othersReadAt = ticker.getAsLong() + (rest.deliveries().isEmpty() ? OTHERS_AGAIN : 0);
+            boolean none = rest.deliveries().isEmpty() && isOfAll(demand);
+            othersReadAt = ticker.getAsLong() + (none ? OTHERS_AGAIN : 0);
             deliveries.addAll(rest.deliveries());
             more = rest.more();
             due = earlier(due, rest.nextDue());
@@ -172,6 +173,11 @@ final class OrderedIntake implements Intake {
         return part.onePass() || demand.only() != null || ticker.getAsLong() - othersReadAt >= 0;
     }
 
+    /** Whether no stream is left out but those from which nobody sends. */
+    private boolean isOfAll(Demand demand) {
+        return only(demand) == null && demand.without().equals(demand.closed());
+    }
+
     private static long heldPause(long took) {
         return Math.min((HELD_SHARE - 1) * took, LONGEST_HELD_PAUSE);
     }
@@ -190,7 +196,7 @@ final class OrderedIntake implements Intake {
         Caution.Step step = caution.take(
                 careful,
                 shards -> {
-                    // One more has room in every stream, and a shard of which a part was left out would look calm.
+                    // A group has room beside a full window, and a shard of which a part was left out would look calm.
                     EventStore.Found found = look(new EventStore.Query(
                             shards,
                             taken.keySet(),
@@ -199,12 +205,14 @@ final class OrderedIntake implements Intake {
                             demand.bytes(),
                             demand.closed(),
                             only(demand)));
-                    boolean all =
-                            found.deliveries().size() < Caution.ROWS && bytes(found.deliveries()) < demand.bytes();
+                    boolean all = found.deliveries().size() < Caution.ROWS
+                            && Caution.bytes(found.deliveries()) < demand.bytes();
                     return new Caution.Sight(found, all);
                 },
                 taken.values(),
-                only(demand) == null ? Math.max(1, Math.min(Caution.MOST_AT_ONCE, demand.rows())) : 1,
+                new Caution.Room(
+                        only(demand) == null ? Math.max(1, Math.min(Caution.MOST_AT_ONCE, demand.rows())) : 1,
+                        demand.bytes()),
                 only(demand) != null);
         step.suspects().forEach(this::took);
         return step;
@@ -216,9 +224,10 @@ final class OrderedIntake implements Intake {
         EventStore.Found found = look(new EventStore.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand)));
         boolean full = found.deliveries().size() >= rows;
-        boolean cutOff =
-                full || bytes(found.deliveries()) >= demand.bytes() || deepest(found.deliveries()) >= askedDepth;
-        if (!cutOff && only(demand) == null && demand.without().equals(demand.closed())) {
+        boolean cutOff = full
+                || Caution.bytes(found.deliveries()) >= demand.bytes()
+                || deepest(found.deliveries()) >= askedDepth;
+        if (!cutOff && isOfAll(demand)) {
             caution.calm(shards, found, taken.values());
         }
         found.deliveries().forEach(this::took);
@@ -327,12 +336,6 @@ final class OrderedIntake implements Intake {
         deliveries.forEach(delivery ->
                 rows.merge(new Place(ShardClaim.of(delivery).shard(), delivery.event().stream()), 1, Integer::sum));
         return rows.values().stream().mapToInt(Integer::intValue).max().orElse(0);
-    }
-
-    private static long bytes(List<Delivery> deliveries) {
-        return deliveries.stream()
-                .mapToLong(delivery -> delivery.event().payloadSize())
-                .sum();
     }
 
     private static Optional<Duration> earlier(Optional<Duration> a, Optional<Duration> b) {

@@ -181,7 +181,8 @@ final class Reading {
                 declined = rows.getBoolean(26);
                 least = Optional.ofNullable(rows.getObject(27, Long.class));
             } else {
-                ShardClaim claim = new ShardClaim(rows.getInt(5), rows.getLong(6), rows.getBoolean(17), ownership);
+                ShardClaim claim = new ShardClaim(
+                        rows.getInt(5), rows.getLong(6), rows.getBoolean(17), rows.getInt(28), ownership);
                 Delivery delivery =
                         new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
                 deliveries.add(Expiry.of(delivery, rows, 25, before));

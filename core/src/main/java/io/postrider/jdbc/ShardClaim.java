@@ -3,8 +3,12 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 
-/** The right to deliver an event because one owns its shard in this epoch. */
-record ShardClaim(int shard, long epoch, boolean keepsHistory, Ownership ownership) implements RowClaim {
+/**
+ * The right to deliver an event because one owns its shard in this epoch.
+ *
+ * @param ends how many relays have ended while they were sending it from a shard to be careful with
+ */
+record ShardClaim(int shard, long epoch, boolean keepsHistory, int ends, Ownership ownership) implements RowClaim {
 
     static ShardClaim of(Delivery delivery) {
         if (delivery.claim() instanceof ShardClaim claim) {

@@ -5,9 +5,10 @@ import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The statements about shards to be careful with, over a loop's connection. For one thread. */
 final class SuspectStatements {
@@ -24,7 +25,7 @@ final class SuspectStatements {
     }
 
     /** As {@link EventStore#mark}. */
-    Map<Long, Integer> mark(List<Delivery> suspects) {
+    Set<Long> mark(List<Delivery> suspects) {
         List<ShardClaim> claims = EventStatements.of(suspects, ShardClaim::of);
         return session.run("mark events before they are sent", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.mark)) {
@@ -38,11 +39,11 @@ final class SuspectStatements {
                 statement.setString(5, settings.group());
                 statement.setString(6, settings.group());
                 try (ResultSet rows = statement.executeQuery()) {
-                    Map<Long, Integer> deaths = new HashMap<>();
+                    Set<Long> noted = new HashSet<>();
                     while (rows.next()) {
-                        deaths.put(rows.getLong(1), rows.getInt(2));
+                        noted.add(rows.getLong(1));
                     }
-                    return deaths;
+                    return noted;
                 }
             }
         });

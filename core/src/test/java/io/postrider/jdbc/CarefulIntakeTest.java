@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,7 @@ class CarefulIntakeTest {
         LongStream.rangeClosed(1, 300).forEach(id -> table.put(CAREFUL, id));
         LongStream.rangeClosed(301, 600).forEach(id -> table.put(CAREFUL_TOO, id));
         assertThat(intake.take(LARGE).deliveries()).hasSize(256);
+        assertThat(table.marked).hasSize(256);
     }
 
     @Test
@@ -74,7 +77,7 @@ class CarefulIntakeTest {
         intake.settle(older.deliveries());
         Taken some = intake.take(LARGE);
         assertThat(ids(some)).hasSize(16).endsWith(36L);
-        assertThat(table.marked).as("the last mark is of them alone").endsWith(35L, 36L);
+        assertThat(table.marked).as("nothing else").hasSize(36);
         intake.settle(some.deliveries());
         assertThat(ids(intake.take(LARGE))).containsExactly(37L, 38L, 39L, 40L);
     }
@@ -88,20 +91,40 @@ class CarefulIntakeTest {
 
     @Test
     void shardsThatBroughtNothingAreNotReadForEachGroup() {
-        table.put(CAREFUL, 11, 12);
         Demand one = Demand.of(1, 1000, Set.of());
-        Taken first = intake.take(one);
-        intake.settle(first.deliveries());
+        table.put(CAREFUL, 11, 12, 13, 14);
+        intake.take(new Demand(1, 1000, Set.of("s"), null, Set.of(), Map.of()));
+        intake.take(Demand.trial("t", 10, 1000));
         table.put(PLAIN, 21);
-        Taken second = intake.take(one);
-        assertThat(ids(second)).containsExactly(12L);
-        intake.settle(second.deliveries());
-        assertThat(ids(intake.take(Demand.trial("s", 10, 1000))))
-                .as("where it is asked for")
-                .containsExactly(21L);
-        now += Duration.ofMillis(50).toNanos();
+        Taken asEver = intake.take(one);
+        assertThat(ids(asEver)).as("the reads before did not ask for all").containsExactly(21L);
+        intake.settle(asEver.deliveries());
+        assertThat(ids(intake.take(one))).isEmpty();
         table.put(PLAIN, 22);
-        assertThat(ids(take())).containsExactly(22L);
+        now += Duration.ofMillis(50).toNanos() - 1;
+        assertThat(ids(intake.take(one))).isEmpty();
+        Taken tried = intake.take(Demand.trial("s", 10, 1000));
+        assertThat(ids(tried)).as("where it is asked for").containsExactly(22L);
+        intake.release(tried.deliveries());
+        assertThat(ids(intake.take(one))).as("it brought something").containsExactly(22L);
+        intake.settle(tried.deliveries());
+        assertThat(ids(intake.take(one))).isEmpty();
+        table.put(PLAIN, 23);
+        now += Duration.ofMillis(50).toNanos();
+        assertThat(ids(intake.take(one))).containsExactly(23L);
+    }
+
+    @Test
+    void noMoreBytesThanThereIsRoomForGoTogether() {
+        Map<Integer, Long> many =
+                IntStream.range(10, 110).boxed().collect(Collectors.toMap(shard -> shard, shard -> 1L));
+        ownership.add(new ShardStore.Won(
+                many, many.keySet().stream().collect(Collectors.toMap(shard -> shard, shard -> left(3)))));
+        many.keySet().forEach(shard -> table.put(shard, shard));
+        assertThat(intake.take(Demand.of(1_000, 3, Set.of())).deliveries()).hasSize(3);
+        assertThat(table.statements)
+                .as("others, some of them, and not the rest")
+                .containsExactly("read", "read", "mark");
     }
 
     @Test
@@ -126,17 +149,11 @@ class CarefulIntakeTest {
         table.deaths.put(13L, 2);
         Taken older = take();
         assertThat(ids(older)).containsExactly(11L, 12L);
-        assertThat(table.marked)
-                .as("the last mark is of them alone")
-                .endsWith(11L, 12L)
-                .hasSize(6);
+        assertThat(table.marked).as("nothing else").containsExactly(11L, 12L);
         intake.settle(older.deliveries());
         Taken alone = take();
         assertThat(ids(alone)).containsExactly(13L);
-        assertThat(table.marked)
-                .as("the last mark is of it alone")
-                .endsWith(14L, 13L)
-                .hasSize(9);
+        assertThat(table.marked).as("it alone").containsExactly(11L, 12L, 13L);
         assertThat(ids(take())).as("while it is under way").isEmpty();
         intake.settle(alone.deliveries());
         assertThat(ids(take())).containsExactly(14L);

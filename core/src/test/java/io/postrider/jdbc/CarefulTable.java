@@ -47,7 +47,8 @@ final class CarefulTable implements EventStore {
         shardOf.forEach((id, shard) -> {
             boolean there =
                     query.shards().containsKey(shard) && !query.inFlight().contains(id);
-            if (!barred && there && depths.merge(shard, 1, Integer::sum) <= query.depth()) {
+            boolean room = found.size() < query.rows() && found.size() < query.bytes();
+            if (!barred && room && there && depths.merge(shard, 1, Integer::sum) <= query.depth()) {
                 found.add(delivery(id, shard));
             }
         });
@@ -61,7 +62,8 @@ final class CarefulTable implements EventStore {
                 .key("k" + id)
                 .payload(new byte[1])
                 .build();
-        return new Delivery(id, 0, 0, event, new ShardClaim(shard, epoch, false, ownership));
+        return new Delivery(
+                id, 0, 0, event, new ShardClaim(shard, epoch, false, deaths.getOrDefault(id, 0), ownership));
     }
 
     @Override
@@ -85,19 +87,17 @@ final class CarefulTable implements EventStore {
     public void register(Set<String> streams) {}
 
     @Override
-    public Map<Long, Integer> mark(List<Delivery> suspects) {
+    public Set<Long> mark(List<Delivery> suspects) {
         statements.add("mark");
         if (failsMarks) {
             throw new FeedException("no", new IllegalStateException());
         }
-        Map<Long, Integer> noted = new HashMap<>();
-        if (!refusesMarks) {
-            suspects.forEach(each -> {
-                marked.add(each.id());
-                noted.put(each.id(), deaths.getOrDefault(each.id(), 0));
-            });
+        if (refusesMarks) {
+            return Set.of();
         }
-        return noted;
+        List<Long> ids = suspects.stream().map(Delivery::id).toList();
+        marked.addAll(ids);
+        return Set.copyOf(ids);
     }
 
     @Override

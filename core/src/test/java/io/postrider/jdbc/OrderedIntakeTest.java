@@ -74,7 +74,7 @@ class OrderedIntakeTest {
 
     private Delivery delivery(long id, int shard) {
         OutboxEvent event = OutboxEvent.of("s", "T").key("k").build();
-        return new Delivery(id, 0, 0, event, new ShardClaim(shard, 1, true, ownership));
+        return new Delivery(id, 0, 0, event, new ShardClaim(shard, 1, true, 0, ownership));
     }
 
     private Taken take(Duration each) {
@@ -108,8 +108,8 @@ class OrderedIntakeTest {
         public void register(Set<String> streams) {}
 
         @Override
-        public Map<Long, Integer> mark(List<Delivery> suspects) {
-            return Map.of();
+        public Set<Long> mark(List<Delivery> suspects) {
+            return Set.of();
         }
 
         @Override

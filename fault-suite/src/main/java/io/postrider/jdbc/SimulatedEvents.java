@@ -66,7 +66,7 @@ final class SimulatedEvents implements EventStore {
     }
 
     @Override
-    public Map<Long, Integer> mark(List<Delivery> suspects) {
+    public Set<Long> mark(List<Delivery> suspects) {
         return node.run("mark", new SimulatedMark(suspects, ownership.member(), ledger));
     }
 

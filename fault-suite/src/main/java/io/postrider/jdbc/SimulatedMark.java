@@ -10,6 +10,7 @@ import io.postrider.faults.simulator.Tables.ShardRow;
 import io.postrider.relay.Delivery;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** Sql.MARK: moves the marks of a relay, under the fences of the shards that they move to. */
-final class SimulatedMark extends Statement<Map<Long, Integer>> {
+final class SimulatedMark extends Statement<Set<Long>> {
     private final Map<ShardRow, List<Delivery>> suspects = new LinkedHashMap<>();
     private final long me;
     private final Ledger ledger;
@@ -65,8 +66,8 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
     }
 
     @Override
-    protected Map<Long, Integer> write(Tables tables, long now) {
-        Map<Long, Integer> marked = new HashMap<>();
+    protected Set<Long> write(Tables tables, long now) {
+        Set<Long> marked = new HashSet<>();
         for (int shard : found) {
             ShardRow owned = tables.shard(shard);
             List<Delivery> here = suspects.getOrDefault(owned, List.of());
@@ -75,14 +76,13 @@ final class SimulatedMark extends Statement<Map<Long, Integer>> {
             tables.put(shard, new Care(care.unclean(), care.newest(), ids));
             for (Delivery suspect : here) {
                 ledger.marked(suspect.event(), owned, deaths.getOrDefault(suspect.id(), 0));
-                marked.put(suspect.id(), 0);
+                marked.add(suspect.id());
             }
         }
         if (marked.size() < all().size()) {
             ledger.sometimes(Sometimes.ZOMBIE_MARK_REFUSED);
         }
-        marked.keySet().retainAll(deaths.keySet());
-        marked.replaceAll((id, unknown) -> deaths.getOrDefault(id, 0));
+        marked.retainAll(deaths.keySet());
         return marked;
     }
 

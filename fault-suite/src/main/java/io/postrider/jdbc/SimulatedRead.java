@@ -183,7 +183,8 @@ final class SimulatedRead extends Statement<EventStore.Found> {
     private Delivery delivery(EventRow row) {
         StreamRow stream = stream(row);
         long epoch = seen.shard(row.shard()).epoch();
-        ShardClaim claim = new ShardClaim(row.shard(), epoch, stream == null || stream.keepsHistory(), ownership);
+        boolean keepsHistory = stream == null || stream.keepsHistory();
+        ShardClaim claim = new ShardClaim(row.shard(), epoch, keepsHistory, seen.deaths(row.id()), ownership);
         return new Delivery(row.id(), row.revision(), row.attempts(), row.event(), claim);
     }
 

@@ -234,6 +234,24 @@ class LeasedIntakeTest {
     }
 
     @Test
+    void whoeverLooksForTheNextOfAKeyIsToldWhenThoseBeforeItAreSettled() {
+        append("k", "a");
+        append("j", "b");
+        intake.handOver(handed);
+        Taken first = intake.take(ALL);
+        assertThat(types(first)).containsExactly("a", "b");
+        database.event("s", "k");
+        append("k", "c");
+        intake.handOver(handed.subList(2, 3));
+        assertThat(types(intake.take(ALL))).as("behind one that is not leased").isEmpty();
+        assertThat(passedOver).hasValue(1);
+        intake.settle(first.deliveries().subList(1, 2));
+        assertThat(passedOver).as("nobody waits for that key").hasValue(1);
+        intake.settle(first.deliveries().subList(0, 1));
+        assertThat(passedOver).hasValue(2);
+    }
+
+    @Test
     void ofAStreamThatIsPausedNothingIsLeasedForAWhile() {
         database.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at) VALUES ('s', 'default', now())");
         append("k", "a");

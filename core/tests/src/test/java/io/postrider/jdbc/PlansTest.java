@@ -151,7 +151,7 @@ class PlansTest {
                 0,
                 0,
                 event,
-                new ShardClaim(0, 0, true, new Ownership()));
+                new ShardClaim(0, 0, true, 0, new Ownership()));
     }
 
     private static void manyMore() {

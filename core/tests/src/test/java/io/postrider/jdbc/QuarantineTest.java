@@ -47,6 +47,8 @@ class QuarantineTest {
     @Test
     void whatTwoRelaysEndedWithIsSentAlone() {
         database.execute("UPDATE outbox_event SET unclean_count = 2");
+        // Longer than a loop waits before it looks again.
+        publisher.answersIn = 25;
         assertThat(relay(1).drain(1_000)).isEqualTo(new DrainResult(EVENTS, 0, 0, true));
         assertThat(publisher.most).hasValue(1);
         assertThat(uncleanShards()).isZero();
@@ -120,6 +122,7 @@ class QuarantineTest {
         private final AtomicInteger underWay = new AtomicInteger();
         private final CompletableFuture<Boolean> enough = new CompletableFuture<>();
         volatile int answersAfter;
+        volatile int answersIn = 2;
 
         @Override
         public CompletionStage<?> publish(OutboxEvent event) {
@@ -132,7 +135,8 @@ class QuarantineTest {
             return enough.copy()
                     .completeOnTimeout(false, 20, TimeUnit.SECONDS)
                     .thenRunAsync(
-                            underWay::decrementAndGet, CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS));
+                            underWay::decrementAndGet,
+                            CompletableFuture.delayedExecutor(answersIn, TimeUnit.MILLISECONDS));
         }
     }
 }

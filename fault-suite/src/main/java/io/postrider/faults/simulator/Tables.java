@@ -55,52 +55,91 @@ public final class Tables {
     /** A row of outbox_stream. */
     public record StreamRow(String stream, OnDead onDead, boolean keepsHistory, boolean paused) {}
 
-    private NavigableMap<Long, EventRow> events = new TreeMap<>();
-    private NavigableMap<Integer, ShardRow> shards = new TreeMap<>();
-    private NavigableMap<Integer, Care> cares = new TreeMap<>();
-    private NavigableMap<Long, Integer> deaths = new TreeMap<>();
-    private NavigableMap<Long, RelayRow> relays = new TreeMap<>();
-    private NavigableMap<String, StreamRow> streams = new TreeMap<>();
+    private final Rows<Long, EventRow> events;
+    private final Rows<Integer, ShardRow> shards;
+    private final Rows<Integer, Care> cares;
+    private final Rows<Long, Integer> deaths;
+    private final Rows<Long, RelayRow> relays;
+    private final Rows<String, StreamRow> streams;
+
+    public Tables() {
+        events = new Rows<>();
+        shards = new Rows<>();
+        cares = new Rows<>();
+        deaths = new Rows<>();
+        relays = new Rows<>();
+        streams = new Rows<>();
+    }
+
+    private Tables(Tables from) {
+        events = new Rows<>(from.events);
+        shards = new Rows<>(from.shards);
+        cares = new Rows<>(from.cares);
+        deaths = new Rows<>(from.deaths);
+        relays = new Rows<>(from.relays);
+        streams = new Rows<>(from.streams);
+    }
+
+    /** Shared with a copy until the first change. */
+    private static final class Rows<K, V> {
+        private NavigableMap<K, V> rows = new TreeMap<>();
+        private boolean shared;
+
+        Rows() {}
+
+        Rows(Rows<K, V> from) {
+            rows = from.rows;
+            shared = true;
+            from.shared = true;
+        }
+
+        NavigableMap<K, V> toChange() {
+            if (shared) {
+                rows = new TreeMap<>(rows);
+                shared = false;
+            }
+            return rows;
+        }
+    }
 
     /** To be read only, as the other three. */
     public NavigableMap<Long, EventRow> events() {
-        return events;
+        return events.rows;
     }
 
     public NavigableMap<Integer, ShardRow> shards() {
-        return shards;
+        return shards.rows;
     }
 
     public NavigableMap<Long, RelayRow> relays() {
-        return relays;
+        return relays.rows;
     }
 
     public NavigableMap<String, StreamRow> streams() {
-        return streams;
+        return streams.rows;
     }
 
     /** One that is there for certain. */
     public EventRow event(long id) {
-        return Objects.requireNonNull(events.get(id), "event");
+        return Objects.requireNonNull(events.rows.get(id), "event");
     }
 
     /** One that is there for certain. */
     public ShardRow shard(int shard) {
-        return Objects.requireNonNull(shards.get(shard), "shard");
+        return Objects.requireNonNull(shards.rows.get(shard), "shard");
     }
 
     public Care care(int shard) {
-        return cares.getOrDefault(shard, Care.NONE);
+        return cares.rows.getOrDefault(shard, Care.NONE);
     }
 
     public void put(int shard, Care care) {
-        cares = new TreeMap<>(cares);
-        cares.put(shard, care);
+        cares.toChange().put(shard, care);
     }
 
     /** The shards of this owner that have suspects. */
     public List<Integer> suspected(long owner) {
-        return cares.entrySet().stream()
+        return cares.rows.entrySet().stream()
                 .filter(entry -> !entry.getValue().suspects().isEmpty()
                         && shard(entry.getKey()).owner() == owner)
                 .map(Map.Entry::getKey)
@@ -109,54 +148,40 @@ public final class Tables {
 
     /** The column unclean_count of a row of outbox_event. */
     public int deaths(long id) {
-        return deaths.getOrDefault(id, 0);
+        return deaths.rows.getOrDefault(id, 0);
     }
 
     public void deaths(long id, int count) {
-        deaths = new TreeMap<>(deaths);
-        deaths.put(id, count);
+        deaths.toChange().put(id, count);
     }
 
     public void put(EventRow row) {
-        events = new TreeMap<>(events);
-        events.put(row.id(), row);
+        events.toChange().put(row.id(), row);
     }
 
     public void remove(EventRow row) {
-        events = new TreeMap<>(events);
-        events.remove(row.id());
+        events.toChange().remove(row.id());
     }
 
     public void put(ShardRow row) {
-        shards = new TreeMap<>(shards);
-        shards.put(row.shard(), row);
+        shards.toChange().put(row.shard(), row);
     }
 
     public void put(RelayRow row) {
-        relays = new TreeMap<>(relays);
-        relays.put(row.id(), row);
+        relays.toChange().put(row.id(), row);
     }
 
     /** Returns whether it was there. */
     public boolean removeRelay(long id) {
-        relays = new TreeMap<>(relays);
-        return relays.remove(id) != null;
+        return relays.toChange().remove(id) != null;
     }
 
     public void put(StreamRow row) {
-        streams = new TreeMap<>(streams);
-        streams.put(row.stream(), row);
+        streams.toChange().put(row.stream(), row);
     }
 
     /** Shares all that is not changed. */
     Tables copy() {
-        Tables copy = new Tables();
-        copy.events = events;
-        copy.shards = shards;
-        copy.relays = relays;
-        copy.streams = streams;
-        copy.cares = cares;
-        copy.deaths = deaths;
-        return copy;
+        return new Tables(this);
     }
 }
