@@ -23,9 +23,13 @@ class RestlessRelaysTest {
     void aRandomRelayIsKilledEveryTwoSeconds() {
         try (Rig rig = Rig.on(SharedServers.get(), "T02 random kills")) {
             Random random = new Random(rig.seed());
+            ClassArchive classes = rig.closing(new ClassArchive());
             List<RelayChild> relays = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                relays.add(rig.start(rig.quickRelay("relay-" + i).window(WINDOW)));
+            relays.add(rig.start(relay(rig, "relay-0", classes), classes.recording()));
+            relays.get(0).awaitStarted();
+            String archived = classes.dump();
+            for (int i = 1; i < 3; i++) {
+                relays.add(rig.start(relay(rig, "relay-" + i, classes), archived));
             }
             relays.forEach(RelayChild::awaitStarted);
             LedgerWriters writers = rig.start(
@@ -35,9 +39,7 @@ class RestlessRelaysTest {
                 Rig.pause(Duration.ofSeconds(2));
                 int victim = random.nextInt(3);
                 relays.get(victim).kill();
-                relays.set(
-                        victim,
-                        rig.start(rig.quickRelay("relay-" + i + "-again").window(WINDOW)));
+                relays.set(victim, rig.start(relay(rig, "relay-" + i + "-again", classes), archived));
             }
             Instant lastKill = Instant.now();
             rig.fault(kills + " × kill -9");
@@ -52,6 +54,10 @@ class RestlessRelaysTest {
             assertThat(rest).isLessThanOrEqualTo(Duration.ofSeconds(15));
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
         }
+    }
+
+    private static RelaySetup relay(Rig rig, String name, ClassArchive classes) {
+        return rig.quickRelay(name).window(WINDOW).classpath(classes.classpath());
     }
 
     @Test
