@@ -35,6 +35,7 @@ final class Caution {
     private final EventStore events;
     private final Ownership ownership;
     private int span = SPAN;
+    private int wanted = MOST_AT_ONCE;
     private boolean shallow;
 
     Caution(EventStore events, Ownership ownership) {
@@ -82,9 +83,9 @@ final class Caution {
                 .sum();
     }
 
-    /** How many rows of each stream and shard to look at, so that there are as many as may be sent together. */
+    /** How many rows of each stream and shard to look at, so that there are about as many as may be sent together. */
     int depth(int shards) {
-        return shallow ? 1 : Math.max(1, MOST_AT_ONCE / shards);
+        return shallow ? 1 : Math.max(1, wanted / shards);
     }
 
     boolean covers(int shard, long epoch) {
@@ -155,6 +156,7 @@ final class Caution {
             return judge(List.of(first), each -> new Outcome.Dead(KILLED_RELAY, message(ends)));
         }
         List<Delivery> group = together(suspects);
+        wanted = group.size() < suspects.size() ? MOST_AFTER_AN_END : MOST_AT_ONCE;
         Set<Long> marked = events.mark(group);
         List<Delivery> next =
                 group.stream().filter(each -> marked.contains(each.id())).toList();

@@ -204,18 +204,17 @@ final class LeasedIntake implements CommitIntake {
     @Override
     public void settle(List<Delivery> published) {
         leases.settle(published);
-        settled.add(published.size());
-        published.forEach(this::gave);
-        // The next of such a key is not leased, and may have been found to stand behind these.
-        if (published.stream().anyMatch(each -> detours.isOn(each.event()))) {
-            passedOver.run();
-        }
+        settled(published);
     }
 
     @Override
     public void settled(List<Delivery> gone) {
         settled.add(gone.size());
         gone.forEach(this::gave);
+        // The next of such a key is not leased, and may have been found to stand behind these.
+        if (gone.stream().anyMatch(each -> detours.isOn(each.event()))) {
+            passedOver.run();
+        }
     }
 
     /**

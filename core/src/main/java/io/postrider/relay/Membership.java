@@ -15,7 +15,8 @@ public interface Membership {
     /**
      * What a loop takes from that sends events at their commit.
      *
-     * @param passedOver called when some of what was handed over was not leased, so that the other loops look for it
+     * @param passedOver called when the other loops should look for events: some that were handed over were not leased, or
+     *     what they stood behind is settled
      * @throws OutboxException if this feed has no leases
      */
     default CommitIntake commits(Runnable passedOver) {

@@ -78,6 +78,7 @@ class CarefulIntakeTest {
         Taken some = intake.take(LARGE);
         assertThat(ids(some)).hasSize(16).endsWith(36L);
         assertThat(table.marked).as("nothing else").hasSize(36);
+        assertThat(table.depth).as("the look before brought more than might go").isEqualTo(16);
         intake.settle(some.deliveries());
         assertThat(ids(intake.take(LARGE))).containsExactly(37L, 38L, 39L, 40L);
     }
@@ -125,6 +126,19 @@ class CarefulIntakeTest {
         assertThat(table.statements)
                 .as("others, some of them, and not the rest")
                 .containsExactly("read", "read", "mark");
+    }
+
+    @Test
+    void whatSeveralLooksBroughtIsCutAsWell() {
+        table.put(CAREFUL, 1, 2, 3, 4, 5);
+        List<Delivery> all = table.read(
+                        new EventStore.Query(Map.of(CAREFUL, 1L), List.of(), 10, 10, 1_000, Set.of(), null))
+                .deliveries();
+        assertThat(new Caution.Room(10, 3).firstOf(all)).hasSize(3);
+        assertThat(new Caution.Room(2, 1_000).firstOf(all)).hasSize(2);
+        assertThat(new Caution.Room(10, 0).firstOf(all))
+                .as("one, however large")
+                .hasSize(1);
     }
 
     @Test

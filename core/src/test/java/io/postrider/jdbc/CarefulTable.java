@@ -26,6 +26,8 @@ final class CarefulTable implements EventStore {
     boolean refusesMarks;
     boolean failsMarks;
     long epoch = 1;
+    /** Of the last read. */
+    int depth;
 
     CarefulTable(Ownership ownership) {
         this.ownership = ownership;
@@ -40,6 +42,7 @@ final class CarefulTable implements EventStore {
     @Override
     public Found read(Query query) {
         statements.add("read");
+        depth = query.depth();
         List<Delivery> found = new ArrayList<>();
         Map<Integer, Integer> depths = new HashMap<>();
         boolean barred = query.without().contains("s")

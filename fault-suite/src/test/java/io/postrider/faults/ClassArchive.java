@@ -52,7 +52,7 @@ final class ClassArchive implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xshare:dump",
                 "-XX:+UseSerialGC",
-                "-XX:SharedClassListFile=" + directory.resolve("list"),
+                "-XX:SharedClassListFile=" + wholeLines(directory.resolve("list")),
                 "-XX:SharedArchiveFile=" + archive,
                 "-cp",
                 classpath);
@@ -75,6 +75,16 @@ final class ClassArchive implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while classes were archived", e);
+        }
+    }
+
+    /** The relay may be writing the last one. */
+    private Path wholeLines(Path list) {
+        try {
+            String written = Files.readString(list);
+            return Files.writeString(directory.resolve("lines"), written.substring(0, written.lastIndexOf('\n') + 1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(list + " could not be read", e);
         }
     }
 

@@ -245,7 +245,7 @@ class LeasedIntakeTest {
         intake.handOver(handed.subList(2, 3));
         assertThat(types(intake.take(ALL))).as("behind one that is not leased").isEmpty();
         assertThat(passedOver).hasValue(1);
-        intake.settle(first.deliveries().subList(1, 2));
+        intake.settled(first.deliveries().subList(1, 2));
         assertThat(passedOver).as("nobody waits for that key").hasValue(1);
         intake.settle(first.deliveries().subList(0, 1));
         assertThat(passedOver).hasValue(2);

@@ -35,7 +35,7 @@ final class Quarantine {
         careful.remove(owned);
     }
 
-    /** @param deaths with how many the marker is told that it has to do */
+    /** @param deaths how many have ended with it so far */
     void marked(Entry entry, ShardRow owned, int deaths) {
         world.count(Sometimes.SUSPECT_MARKED);
         told.put(entry, deaths);
