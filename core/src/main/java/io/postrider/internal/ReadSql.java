@@ -3,7 +3,7 @@ package io.postrider.internal;
 
 /**
  * Two forms of the statement that reads what relays send next, which differ in how they find where something is. A third, for the
- * time when next to nothing is there, is {@link GlanceSql}.
+ * time when next to nothing is there, is {@link GlanceSql}, and a fourth, for a backlog, {@link SweepSql}.
  */
 final class ReadSql {
     /** With so many rows from the front on, whatever their state, or more, {@link #OF_FEW} gives nothing and says so. */
@@ -18,6 +18,25 @@ final class ReadSql {
                        -- What was said about one run of a server holds for no other, such as a standby that was promoted.
                        CASE WHEN {server} = ?::bigint THEN ?::bigint END AS front,
                        clock_timestamp() AS now
+            ),
+            """;
+
+    /** Which of the shards that were asked for are owned, by a relay that is there; of which streams nothing is read. */
+    static final String OWNED = """
+            mine AS MATERIALIZED (
+                SELECT s.shard, s.epoch, (s.shard - a.first_shard) & 255 AS turn
+                FROM asked a
+                JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
+                WHERE NOT current_setting('transaction_read_only')::boolean
+                  -- Asked once, not for each shard.
+                  AND (SELECT count(*) FROM {relay} r CROSS JOIN asked a
+                       WHERE r.id = a.me AND r.lease_until > a.now AND NOT pg_is_in_recovery()) = 1
+            ),
+            barred AS MATERIALIZED (
+                SELECT unnest(a.without) AS stream FROM asked a
+                UNION ALL
+                SELECT st.stream FROM {stream} st, asked a
+                WHERE st.relay_group <> a.relay_group OR st.mode <> 'ORDERED' OR st.paused_at IS NOT NULL
             ),
             """;
 
@@ -56,21 +75,7 @@ final class ReadSql {
     private static final String READ = """
             WITH RECURSIVE
             {asked}
-            mine AS MATERIALIZED (
-                SELECT s.shard, s.epoch, (s.shard - a.first_shard) & 255 AS turn
-                FROM asked a
-                JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
-                WHERE NOT current_setting('transaction_read_only')::boolean
-                  -- Asked once, not for each shard.
-                  AND (SELECT count(*) FROM {relay} r CROSS JOIN asked a
-                       WHERE r.id = a.me AND r.lease_until > a.now AND NOT pg_is_in_recovery()) = 1
-            ),
-            barred AS MATERIALIZED (
-                SELECT unnest(a.without) AS stream FROM asked a
-                UNION ALL
-                SELECT st.stream FROM {stream} st, asked a
-                WHERE st.relay_group <> a.relay_group OR st.mode <> 'ORDERED' OR st.paused_at IS NOT NULL
-            ),
+            {owned}
             {sets}
             due AS MATERIALIZED (
                 SELECT m.shard, m.epoch, m.turn, w.due_at
@@ -181,7 +186,11 @@ final class ReadSql {
                           CASE WHEN p.stream IN (SELECT stream FROM barred) THEN 255::smallint ELSE p.shard END)
                     ORDER BY e.stream, e.shard, e.id LIMIT 1) n
             ),
-            -- When the first waiting row of each shard is due, in the same way.
+            {waiting and holding}
+            """;
+
+    /** In the same way: when the first waiting row of each shard is due, and which shards have a held key. */
+    static final String WAITING_AND_HOLDING = """
             waiting (shard, due_at) AS (
                 (SELECT e.shard, e.due_at FROM {event} e CROSS JOIN {many} WHERE e.status = 'WAITING'
                  ORDER BY e.shard, e.due_at LIMIT 1)
@@ -240,13 +249,16 @@ final class ReadSql {
     private static final String MORE = MANY.replace("AS many", "AS more");
 
     static final String BY_STEPS = READ.replace("{asked}", ASKED)
+            .replace("{owned}", OWNED)
             .replace("{events}", EVENTS)
             .replace("{sets}", STEPS)
+            .replace("{waiting and holding}", WAITING_AND_HOLDING)
             .replace("{many}", MANY)
             .replace("{declined}", "false")
             .replace("{least}", "NULL")
             .replace("{server}", SERVER);
     static final String OF_FEW = READ.replace("{asked}", ASKED)
+            .replace("{owned}", OWNED)
             .replace("{events}", EVENTS)
             .replace("{sets}", ROWS)
             .replace("{many}", MANY)

@@ -17,6 +17,7 @@ public final class Sql {
     public final String read;
     public final String readFew;
     public final String glance;
+    public final String sweep;
     public final String writing;
     public final String freeLeases;
     public final String settle;
@@ -37,6 +38,7 @@ public final class Sql {
         read = with(tables, ReadSql.BY_STEPS);
         readFew = with(tables, ReadSql.OF_FEW);
         glance = with(tables, GlanceSql.GLANCE);
+        sweep = with(tables, SweepSql.SWEEP);
         writing = with(tables, ReadSql.WRITING);
         freeLeases = with(tables, FREE_LEASES);
         settle = with(tables, SETTLE);

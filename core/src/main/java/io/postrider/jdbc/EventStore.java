@@ -22,6 +22,7 @@ interface EventStore extends AutoCloseable {
      *
      * @param shards owned shards and their epochs, at least one; the first is looked at first
      * @param depth at most so many rows of one shard and stream
+     * @param orPart whether some part will do, of whatever depth, as long as it has the oldest of each of its keys
      */
     record Query(
             Map<Integer, Long> shards,
@@ -30,7 +31,8 @@ interface EventStore extends AutoCloseable {
             int rows,
             long bytes,
             Set<String> without,
-            @Nullable String only) {}
+            @Nullable String only,
+            boolean orPart) {}
 
     /**
      * What a read found.
@@ -38,13 +40,15 @@ interface EventStore extends AutoCloseable {
      * @param owned the shards of the query that are owned, as far as this read had to see; those of deliveries for sure
      * @param holding those of them that have a held key
      * @param newStreams streams that nobody has registered yet
+     * @param part whether there may be more, although the limits left room for it
      */
     record Found(
             List<Delivery> deliveries,
             Set<Integer> owned,
             Set<Integer> holding,
             Set<String> newStreams,
-            Optional<Long> dueInMicros) {}
+            Optional<Long> dueInMicros,
+            boolean part) {}
 
     /**
      * What became of verdicts.

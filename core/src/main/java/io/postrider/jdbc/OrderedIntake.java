@@ -92,14 +92,14 @@ final class OrderedIntake implements Intake {
         Optional<Duration> due = Optional.empty();
         if (!held.isEmpty() && ticker.getAsLong() - heldReadAt >= 0) {
             long before = ticker.getAsLong();
-            Taken apart = read(held, demand, Math.max(1, demand.rows() / 2));
+            Taken apart = read(held, demand, Math.max(1, demand.rows() / 2), false);
             long after = ticker.getAsLong();
             heldReadAt = part.onePass() ? after : after + heldPause(after - before);
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }
         if (!free.isEmpty() && (careful.isEmpty() || readsOthers(demand))) {
-            Taken rest = orGiveBack(deliveries, () -> read(free, demand, demand.rows()));
+            Taken rest = orGiveBack(deliveries, () -> read(free, demand, demand.rows(), isOfAll(demand)));
             boolean none = rest.deliveries().isEmpty() && isOfAll(demand);
             othersReadAt = ticker.getAsLong() + (none ? OTHERS_AGAIN : 0);
             deliveries.addAll(rest.deliveries());
@@ -204,7 +204,8 @@ final class OrderedIntake implements Intake {
                             Caution.ROWS,
                             demand.bytes(),
                             demand.closed(),
-                            only(demand)));
+                            only(demand),
+                            false));
                     boolean all = found.deliveries().size() < Caution.ROWS
                             && Caution.bytes(found.deliveries()) < demand.bytes();
                     return new Caution.Sight(found, all);
@@ -218,20 +219,25 @@ final class OrderedIntake implements Intake {
         return step;
     }
 
-    private Taken read(Map<Integer, Long> shards, Demand demand, int rows) {
+    private Taken read(Map<Integer, Long> shards, Demand demand, int rows, boolean orPart) {
         // Breadth first: few rows of many keys go faster than many of few. Deeper only where breadth leaves room.
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStore.Found found = look(new EventStore.Query(
-                shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand)));
+                shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand), orPart));
         boolean full = found.deliveries().size() >= rows;
-        boolean cutOff = full
+        boolean cutOff = found.part()
+                || full
                 || Caution.bytes(found.deliveries()) >= demand.bytes()
                 || deepest(found.deliveries()) >= askedDepth;
         if (!cutOff && isOfAll(demand)) {
             caution.calm(shards, found, taken.values());
         }
         found.deliveries().forEach(this::took);
-        deeper = full ? Math.max(1, deeper / 4) : cutOff ? Math.min(deeper * 4, MAX_DEEPER) : deeper;
+        if (full) {
+            deeper = Math.max(1, deeper / 4);
+        } else if (cutOff && !found.part()) {
+            deeper = Math.min(deeper * 4, MAX_DEEPER);
+        }
         return new Taken(
                 found.deliveries(),
                 cutOff,

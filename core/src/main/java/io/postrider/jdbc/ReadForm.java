@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Which form of the read a loop asks for: a glance, and where there is more than it can tell, steps through the indexes for a
- * while. When one of these has cost far more than what it brought, a look at all rows from a {@link Front} on, as long as they are
- * few, a look costs less than the steps did, and one from the beginning is no trifle. All give the same. For one thread.
+ * Which form of the read a loop asks for: a glance, and where there is more than it can tell, steps through the indexes
+ * for a while. In a backlog of one stream sweeps, with steps once in a second, as long as they bring enough of enough
+ * shards. When glances or steps have cost far more than what they brought, a look at all rows from a {@link Front} on, as
+ * long as they are few, a look costs less than the steps did, and one from the beginning is no trifle. All give the same,
+ * but for a sweep, which gives a part of it. For one thread.
  */
 final class ReadForm {
     private static final long DEAR = Duration.ofMillis(20).toNanos();
@@ -17,6 +19,11 @@ final class ReadForm {
     private static final long MORE_FOR_AT_LEAST = Duration.ofMillis(125).toNanos();
     private static final long MORE_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
     private static final int BUSY = 64;
+    /** So often at least, shards and streams get their turn although there is a backlog. */
+    private static final long STEPS_EVERY = Duration.ofSeconds(1).toNanos();
+
+    private static final long NO_SWEEP_FOR_AT_LEAST = Duration.ofMillis(500).toNanos();
+    private static final long NO_SWEEP_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
 
     private final LongSupplier ticker;
     private final Front front = new Front();
@@ -28,6 +35,12 @@ final class ReadForm {
     private boolean isMore;
     private long moreSince;
     private long moreFor = MORE_FOR_AT_LEAST;
+    private boolean isBacklog;
+    private long backlogSeenAt;
+    private long backlogForOneRow;
+    private boolean sweptInVain;
+    private long inVainSince;
+    private long noSweepFor = NO_SWEEP_FOR_AT_LEAST;
 
     ReadForm(LongSupplier ticker) {
         this.ticker = ticker;
@@ -49,6 +62,40 @@ final class ReadForm {
     boolean glances(long now, int inFlight) {
         isMore &= now - moreSince < moreFor;
         return !stepsAreDear && !isMore && inFlight < BUSY;
+    }
+
+    boolean sweeps(long now) {
+        sweptInVain &= now - inVainSince < noSweepFor;
+        return isBacklog && !sweptInVain && now - backlogSeenAt < STEPS_EVERY;
+    }
+
+    /** The last steps found more or less than half of what could be taken, all of one stream. */
+    void sawBacklog(boolean isBacklog, long now) {
+        this.isBacklog = isBacklog;
+        backlogSeenAt = now;
+        backlogForOneRow = stepsForOneRow;
+    }
+
+    /** There are events of several streams: as long as that may be so, each gets its turn at every read. */
+    void sawOthers(long now) {
+        sweptInVain = true;
+        inVainSince = now;
+        noSweepFor = NO_SWEEP_FOR_AT_MOST;
+    }
+
+    /**
+     * A sweep of one stream came to its end. The more often in a row in vain, the longer it will be until the next.
+     *
+     * @param good whether it brought enough, with no need to give others their turn
+     */
+    void swept(long took, int rows, boolean good, long now) {
+        if (good && forOneRow(took, rows) <= backlogForOneRow * 2) {
+            noSweepFor = NO_SWEEP_FOR_AT_LEAST;
+            return;
+        }
+        noSweepFor = Math.min(noSweepFor * 2, NO_SWEEP_FOR_AT_MOST);
+        sweptInVain = true;
+        inVainSince = now;
     }
 
     /** A glance was enough. */

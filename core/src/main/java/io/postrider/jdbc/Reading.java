@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 final class Reading {
     private static final Logger log = LoggerFactory.getLogger(Reading.class);
 
+    /** So many of one shard take nobody's place. */
+    private static final int FEW = 4;
+
     private final Session session;
     private final Sql sql;
     private final OrderedSettings settings;
@@ -44,6 +47,8 @@ final class Reading {
         Optional<EventStore.Found> found = Optional.empty();
         if (form.looksAtAll(form.now())) {
             found = look(query);
+        } else if (query.orPart() && form.sweeps(form.now())) {
+            found = sweep(query);
         } else if (form.glances(form.now(), query.inFlight().size())) {
             found = glance(query);
         }
@@ -54,7 +59,49 @@ final class Reading {
         long before = form.now();
         EventStore.Found found = read(query, sql.read, 0).found();
         form.stepped(form.now() - before, found.deliveries().size());
+        if (query.orPart() && !areOfOneStream(found.deliveries())) {
+            form.sawOthers(form.now());
+        } else if (query.orPart()) {
+            form.sawBacklog(isWorthASweep(found.deliveries(), query), form.now());
+        }
         return found;
+    }
+
+    /** Empty: steps are needed, to find out what there is or to give others their turn. */
+    private Optional<EventStore.Found> sweep(EventStore.Query query) {
+        long before = form.now();
+        Look look = read(query, sql.sweep, 0);
+        EventStore.Found found = look.found();
+        List<Delivery> deliveries = found.deliveries();
+        boolean spread = areSpread(deliveries);
+        if (!areOfOneStream(deliveries)) {
+            form.sawOthers(form.now());
+        } else {
+            boolean good = spread && isWorthASweep(deliveries, query);
+            form.swept(form.now() - before, deliveries.size(), good, form.now());
+        }
+        if (look.declined() || deliveries.isEmpty() || !spread) {
+            return Optional.empty();
+        }
+        return Optional.of(new EventStore.Found(
+                deliveries, found.owned(), Set.of(), found.newStreams(), found.dueInMicros(), true));
+    }
+
+    private static boolean isWorthASweep(List<Delivery> deliveries, EventStore.Query query) {
+        return deliveries.size() * 2 >= query.rows() || Caution.bytes(deliveries) >= query.bytes();
+    }
+
+    /** Others may wait behind a backlog of one stream, and would get their turn by steps. */
+    private static boolean areOfOneStream(List<Delivery> deliveries) {
+        String first = deliveries.isEmpty() ? "" : deliveries.get(0).event().stream();
+        return deliveries.stream().allMatch(each -> each.event().stream().equals(first));
+    }
+
+    /** Whether no shard has far more of them than others: its keys would take their places. */
+    private static boolean areSpread(List<Delivery> deliveries) {
+        int[] rows = new int[Ownership.SHARDS];
+        deliveries.forEach(each -> rows[ShardClaim.of(each).shard()]++);
+        return Arrays.stream(rows).allMatch(each -> each <= Math.max(FEW, deliveries.size() / 8));
     }
 
     /** Empty: there is more to be seen than a glance can tell. */
@@ -68,7 +115,7 @@ final class Reading {
         EventStore.Found found = look.found();
         form.glanced(form.now() - before, found.deliveries().size());
         return Optional.of(new EventStore.Found(
-                found.deliveries(), query.shards().keySet(), Set.of(), found.newStreams(), Optional.empty()));
+                found.deliveries(), query.shards().keySet(), Set.of(), found.newStreams(), Optional.empty(), false));
     }
 
     /** Empty: there are too many to look at all of them. */
@@ -136,13 +183,8 @@ final class Reading {
                 statement.setLong(9, form.front().server());
                 statement.setLong(10, from);
                 int next = 11;
-                if (!text.equals(sql.glance)) {
-                    statement.setInt(next++, query.rows());
-                    statement.setInt(next++, query.depth());
-                    statement.setInt(next++, query.depth());
-                    statement.setInt(next++, query.rows());
-                } else {
-                    statement.setInt(next++, query.depth());
+                for (int limit : limits(query, text)) {
+                    statement.setInt(next++, limit);
                 }
                 statement.setLong(next, query.bytes());
                 try (ResultSet rows = statement.executeQuery()) {
@@ -150,6 +192,15 @@ final class Reading {
                 }
             }
         });
+    }
+
+    private int[] limits(EventStore.Query query, String text) {
+        if (text.equals(sql.glance)) {
+            return new int[] {query.depth()};
+        }
+        return text.equals(sql.sweep)
+                ? new int[] {query.rows()}
+                : new int[] {query.rows(), query.depth(), query.depth(), query.rows()};
     }
 
     private void freeLeases(Connection connection, Set<Integer> shards) throws SQLException {
@@ -199,7 +250,7 @@ final class Reading {
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
         }
-        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due), declined, least);
+        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due, false), declined, least);
     }
 
     private static Set<Integer> shards(@Nullable Array array) throws SQLException {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class Loop {
     private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
-    private static final long LOOK_AT_OTHERS_EVERY = Duration.ofMillis(50).toNanos();
+    private static final long LOOK_AT_OTHERS_FIRST = Duration.ofMillis(50).toNanos();
+    private static final long LOOK_AT_OTHERS_AT_LEAST = Duration.ofMillis(400).toNanos();
     private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
 
     private final Intake intake;
@@ -49,6 +50,8 @@ final class Loop {
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
     private boolean leftOutFull;
+    /** As a poll, it comes the less often the longer it has found nothing. */
+    private long lookAtOthersEvery = LOOK_AT_OTHERS_FIRST;
     /** Whether it did all that it was asked for, the last time that it was asked. */
     private boolean feedIsWell;
 
@@ -302,6 +305,10 @@ final class Loop {
         try {
             long began = ticker.getAsLong();
             Taken taken = intake.take(room.demand(full).closed(closed));
+            if (leftOutFull) {
+                long later = Math.min(lookAtOthersEvery * 2, LOOK_AT_OTHERS_AT_LEAST);
+                lookAtOthersEvery = taken.deliveries().isEmpty() ? later : LOOK_AT_OTHERS_FIRST;
+            }
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
             pace.read(taken, began, ticker.getAsLong());
@@ -370,7 +377,7 @@ final class Loop {
         boolean isRung = rung.get();
         long wait = Math.max(isRung ? 0 : pace.nanosToRead(now), pace.nanosToRest(now));
         // A full stream is left out, and the others need not be looked at for every answer to that one.
-        long apart = isRung ? LOOK_AT_OTHERS_WHEN_RUNG : LOOK_AT_OTHERS_EVERY;
+        long apart = isRung ? LOOK_AT_OTHERS_WHEN_RUNG : lookAtOthersEvery;
         return someFull ? Math.max(wait, apart - pace.nanosSinceRead(now)) : wait;
     }
 

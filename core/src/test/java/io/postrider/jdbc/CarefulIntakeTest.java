@@ -132,7 +132,7 @@ class CarefulIntakeTest {
     void whatSeveralLooksBroughtIsCutAsWell() {
         table.put(CAREFUL, 1, 2, 3, 4, 5);
         List<Delivery> all = table.read(
-                        new EventStore.Query(Map.of(CAREFUL, 1L), List.of(), 10, 10, 1_000, Set.of(), null))
+                        new EventStore.Query(Map.of(CAREFUL, 1L), List.of(), 10, 10, 1_000, Set.of(), null, false))
                 .deliveries();
         assertThat(new Caution.Room(10, 3).firstOf(all)).hasSize(3);
         assertThat(new Caution.Room(2, 1_000).firstOf(all)).hasSize(2);

@@ -56,7 +56,7 @@ final class CarefulTable implements EventStore {
             }
         });
         Set<Integer> owned = new HashSet<>(query.shards().keySet());
-        return new Found(found, owned, Set.of(), Set.of(), Optional.empty());
+        return new Found(found, owned, Set.of(), Set.of(), Optional.empty(), false);
     }
 
     private Delivery delivery(long id, int shard) {

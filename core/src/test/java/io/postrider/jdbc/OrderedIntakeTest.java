@@ -25,6 +25,7 @@ class OrderedIntakeTest {
     private long now;
     private Duration readTakes = Duration.ZERO;
     private List<Delivery> found = List.of();
+    private boolean isPart;
 
     private final OrderedIntake intake =
             new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false, null), () -> now);
@@ -72,6 +73,21 @@ class OrderedIntakeTest {
         assertThat(take(Duration.ZERO).complete()).isTrue();
     }
 
+    @Test
+    void behindAPartThereMayBeMore() {
+        assertThat(take(Duration.ZERO).more()).isFalse();
+        isPart = true;
+        assertThat(take(Duration.ZERO).more()).isTrue();
+    }
+
+    @Test
+    void ofSomeStreamsAloneNoPartWillDo() {
+        isPart = true;
+        Demand besideAFullStream = new Demand(10, 1000, Set.of("full"), null, Set.of(), Map.of());
+        assertThat(intake.take(besideAFullStream).more()).isFalse();
+        assertThat(intake.take(Demand.trial("s", 10, 1000)).more()).isFalse();
+    }
+
     private Delivery delivery(long id, int shard) {
         OutboxEvent event = OutboxEvent.of("s", "T").key("k").build();
         return new Delivery(id, 0, 0, event, new ShardClaim(shard, 1, true, 0, ownership));
@@ -93,7 +109,7 @@ class OrderedIntakeTest {
             List<Delivery> theirs = found.stream()
                     .filter(each -> shards.contains(ShardClaim.of(each).shard()))
                     .toList();
-            return new Found(theirs, shards, holding, Set.of(), Optional.empty());
+            return new Found(theirs, shards, holding, Set.of(), Optional.empty(), isPart && query.orPart());
         }
 
         @Override

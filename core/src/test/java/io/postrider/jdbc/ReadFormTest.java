@@ -44,6 +44,72 @@ class ReadFormTest {
     }
 
     @Test
+    void aBacklogIsSweptButForOneReadInASecond() {
+        assertThat(form.sweeps(0)).isFalse();
+        form.stepped(10 * MS, 1_000);
+        form.sawBacklog(true, 0);
+        assertThat(form.sweeps(0)).isTrue();
+        form.swept(10 * MS, 1_000, true, 500 * MS);
+        assertThat(form.sweeps(999 * MS)).isTrue();
+        assertThat(form.sweeps(1_000 * MS)).as("others get their turn").isFalse();
+        form.sawBacklog(true, 1_000 * MS);
+        assertThat(form.sweeps(1_000 * MS)).isTrue();
+        form.sawBacklog(false, 1_000 * MS);
+        assertThat(form.sweeps(1_000 * MS)).isFalse();
+    }
+
+    @Test
+    void aSweepThatBringsLittleOrCostsFarMoreThanStepsIsNotRepeatedAtOnce() {
+        form.stepped(10 * MS, 1_000);
+        form.sawBacklog(true, 0);
+        form.swept(MS, 1_000, false, 0);
+        assertThat(form.sweeps(999 * MS)).isFalse();
+        form.sawBacklog(true, 1_000 * MS);
+        assertThat(form.sweeps(1_000 * MS)).isTrue();
+        form.swept(20 * MS, 1_000, true, 1_000 * MS);
+        assertThat(form.sweeps(1_000 * MS))
+                .as("twice as dear, as it may happen")
+                .isTrue();
+        form.swept(21 * MS, 1_000, true, 1_000 * MS);
+        assertThat(form.sweeps(1_000 * MS)).isFalse();
+    }
+
+    @Test
+    void whatOtherReadsCostMeanwhileDoesNotCount() {
+        form.stepped(10 * MS, 1_000);
+        form.sawBacklog(true, 0);
+        form.stepped(10 * MS, 1);
+        form.swept(21 * MS, 1_000, true, 0);
+        assertThat(form.sweeps(0)).isFalse();
+    }
+
+    @Test
+    void whereThereAreSeveralStreamsEachGetsItsTurnForAWhile() {
+        form.stepped(10 * MS, 1_000);
+        form.sawBacklog(true, 0);
+        form.sawOthers(0);
+        form.sawBacklog(true, 15_999 * MS);
+        assertThat(form.sweeps(15_999 * MS)).isFalse();
+        assertThat(form.sweeps(16_000 * MS)).isTrue();
+    }
+
+    @Test
+    void theMoreOftenInARowASweepWasInVainTheLaterItComesAgain() {
+        for (int i = 0; i < 20; i++) {
+            form.swept(MS, 0, false, 0);
+        }
+        form.sawBacklog(true, 15_999 * MS);
+        assertThat(form.sweeps(15_999 * MS)).isFalse();
+        assertThat(form.sweeps(16_000 * MS)).isTrue();
+        form.stepped(MS, 1);
+        form.sawBacklog(true, 16_000 * MS);
+        form.swept(MS, 1, true, 16_000 * MS);
+        form.swept(MS, 0, false, 16_000 * MS);
+        form.sawBacklog(true, 17_000 * MS);
+        assertThat(form.sweeps(17_000 * MS)).isTrue();
+    }
+
+    @Test
     void aLookThatCostsNothingEndsIt() {
         form.stepped(100 * MS, 0);
         form.looked(10 * MS, 0, true);

@@ -29,6 +29,30 @@ class LoopWindowTest extends LoopRig {
     }
 
     @Test
+    void whileAStreamIsFullTheOthersAreLookedAtLessAndLessOftenUntilTheyHaveSomething() {
+        loop = loop(new Window(10, 1 << 20));
+        for (int i = 0; i < 100; i++) {
+            intake.append("slow", "k" + i);
+        }
+        assertThat(looksAtOthersWithin(3_000))
+                .as("at 100, 300, 700 ms, then every 400")
+                .isBetween(7, 10);
+        intake.append("other", "k");
+        looksAtOthersWithin(400);
+        assertThat(sent()).endsWith(101L);
+        assertThat(looksAtOthersWithin(100)).as("soon again").isEqualTo(1);
+    }
+
+    private int looksAtOthersWithin(int millis) {
+        int before = intake.calls;
+        for (int i = 0; i < millis / 10; i++) {
+            turns(2);
+            now += 10 * MS;
+        }
+        return intake.calls - before;
+    }
+
+    @Test
     void aFullStreamIsReadOnAsSoonAsThereIsRoom() {
         loop = loop(new Window(10, 1 << 20));
         for (int i = 0; i < 100; i++) {

@@ -59,6 +59,7 @@ public enum Place {
         places.put(sql.readFew, READ);
         try {
             places.put(sql.glance, READ);
+            places.put(sql.sweep, READ);
         } catch (NoSuchFieldError e) {
             // A version before this one, which has no such statement.
         }

@@ -62,13 +62,17 @@ final class SimulatedRead extends Statement<EventStore.Found> {
         findMine(now);
         if (seen.events().isEmpty()) {
             Set<Integer> owned = new HashSet<>(mine.keySet());
-            return new EventStore.Found(List.of(), owned, Set.of(), Set.of(), Optional.empty());
+            return new EventStore.Found(List.of(), owned, Set.of(), Set.of(), Optional.empty(), false);
         }
         Set<Integer> holding = findHeld();
-        List<EventRow> candidates = new ArrayList<>();
-        candidates.addAll(olderThanHeld());
-        candidates.addAll(due(now));
-        candidates.addAll(pending());
+        List<EventRow> due = due(now);
+        List<EventRow> swept = query.orPart() && holding.isEmpty() && due.isEmpty() ? swept() : List.of();
+        List<EventRow> candidates = new ArrayList<>(swept);
+        if (swept.isEmpty()) {
+            candidates.addAll(olderThanHeld());
+            candidates.addAll(due);
+            candidates.addAll(pending());
+        }
         Set<String> newStreams = new HashSet<>();
         List<Delivery> deliveries = new ArrayList<>();
         long bytes = 0;
@@ -83,7 +87,8 @@ final class SimulatedRead extends Statement<EventStore.Found> {
             }
         }
         deliveries.sort(Comparator.comparingLong(Delivery::id));
-        return new EventStore.Found(deliveries, new HashSet<>(mine.keySet()), holding, newStreams, nextDue(now));
+        return new EventStore.Found(
+                deliveries, new HashSet<>(mine.keySet()), holding, newStreams, nextDue(now), !swept.isEmpty());
     }
 
     private void findMine(long now) {
@@ -136,6 +141,17 @@ final class SimulatedRead extends Statement<EventStore.Found> {
                 .thenComparing(row -> row.event().stream())
                 .thenComparingLong(EventRow::id));
         return cut(pending, row -> row.shard() + row.event().stream());
+    }
+
+    /** SweepSql.SWEEP, of a third of what is there: the oldest, whatever their shards. Real ones need a backlog. */
+    private List<EventRow> swept() {
+        List<EventRow> pending = candidates(Status.PENDING, row -> true);
+        if (pending.isEmpty() || pending.get(0).id() % 2 == 0) {
+            return List.of();
+        }
+        ledger.sometimes(Sometimes.BACKLOG_SWEPT);
+        pending.sort(Comparator.comparingLong(EventRow::id));
+        return pending.subList(0, 1 + pending.size() / 3);
     }
 
     private List<EventRow> candidates(Status status, Predicate<EventRow> filter) {

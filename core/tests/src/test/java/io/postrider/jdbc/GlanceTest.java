@@ -82,7 +82,7 @@ class GlanceTest {
         long bytes = random.nextInt(4) == 0 ? 1 + random.nextInt(60) : Long.MAX_VALUE;
         Set<String> without = random.nextInt(5) == 0 ? Set.of("s0") : Set.of();
         @Nullable String only = random.nextInt(8) == 0 ? "s1" : null;
-        return new EventStore.Query(shards, inFlight, depth, depth + random.nextInt(20), bytes, without, only);
+        return new EventStore.Query(shards, inFlight, depth, depth + random.nextInt(20), bytes, without, only, false);
     }
 
     private static List<Long> fill(Random random, int count) {

@@ -21,6 +21,10 @@ import javax.sql.DataSource;
 /** A relay without its threads: a test runs its statements one by one, and decides in which session. */
 final class Party implements AutoCloseable {
     static final Sql SQL = new Sql(TableNames.ofDefaults());
+    /** After steps that took so long for one row, no look seems better, and any sweep. */
+    private static final long CHEAP_AT_ALL_AND_DEAR_FOR_ONE =
+            Duration.ofMillis(19).toNanos();
+
     static final Membership.Report QUIET = new Membership.Report(0, 0, Set.of());
 
     private final String name;
@@ -30,14 +34,17 @@ final class Party implements AutoCloseable {
     final ShardStatements shards;
     final EventStatements events;
     private final AtomicLong elapsed = new AtomicLong();
-    private final ReadForm form = new ReadForm(() -> System.nanoTime() + elapsed.get());
     private Form reads = Form.ANY;
+    private long readsSince = System.nanoTime();
+    private final ReadForm form = new ReadForm(this::now);
 
-    /** Which form reads have; {@code ANY}: as it comes. */
+    /** Which form reads have; {@code ANY}: as it comes; {@code UNTIMED}: the same, however long they take. */
     enum Form {
         ANY,
+        UNTIMED,
         GLANCE,
         STEPS,
+        SWEEP,
         LOOK
     }
 
@@ -83,7 +90,7 @@ final class Party implements AutoCloseable {
         Ownership same = new Ownership();
         Party party = new Party(name, settings, transaction.dataSource(), same, member);
         same.add(ownership.all());
-        party.reads = reads;
+        party.reads(reads);
         return party;
     }
 
@@ -111,11 +118,20 @@ final class Party implements AutoCloseable {
         switch (reads) {
             case GLANCE -> {
                 form.stepped(0, 0);
+                form.sawBacklog(false, form.now());
                 elapse(Duration.ofMinutes(1));
             }
             case STEPS -> {
                 form.stepped(0, 0);
+                form.sawBacklog(false, form.now());
                 form.sawMore(form.now());
+            }
+            case UNTIMED -> form.stepped(CHEAP_AT_ALL_AND_DEAR_FOR_ONE, 1);
+            case SWEEP -> {
+                form.stepped(CHEAP_AT_ALL_AND_DEAR_FOR_ONE, 1);
+                form.sawMore(form.now());
+                elapse(Duration.ofMinutes(1));
+                form.sawBacklog(true, form.now());
             }
             case LOOK -> form.stepped(Duration.ofMinutes(1).toNanos(), 0);
             case ANY -> {}
@@ -126,12 +142,23 @@ final class Party implements AutoCloseable {
     /** From now on each read is as if the one before had led to this form. */
     void reads(Form form) {
         reads = form;
+        readsSince = System.nanoTime();
+    }
+
+    private long now() {
+        boolean timeStandsStill = reads == Form.UNTIMED || reads == Form.SWEEP;
+        return (timeStandsStill ? readsSince : System.nanoTime()) + elapsed.get();
     }
 
     /** Whether the last read was a glance that sufficed. */
     boolean saysPlain() {
         form.stepped(0, 0);
         return form.glances(form.now() - Duration.ofHours(1).toNanos(), 0);
+    }
+
+    /** Whether the next read will be a sweep as well. */
+    boolean sweepsOn() {
+        return form.sweeps(form.now());
     }
 
     void lookAtAll() {
@@ -148,7 +175,7 @@ final class Party implements AutoCloseable {
     }
 
     static EventStore.Query query(Map<Integer, Long> shards, Set<Long> inFlight, int depth, int rows, long bytes) {
-        return new EventStore.Query(new LinkedHashMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null);
+        return new EventStore.Query(new LinkedHashMap<>(shards), inFlight, depth, rows, bytes, Set.of(), null, true);
     }
 
     List<Long> readIds(Long... inFlight) {
