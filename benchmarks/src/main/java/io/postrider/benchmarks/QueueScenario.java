@@ -31,8 +31,9 @@ final class QueueScenario implements Scenario {
     QueueScenario(Options options) {
         this.options = options;
         int loops = options.number("loops", 2);
+        int competing = options.number("loops", 3);
         int connections = options.number("connections", 8);
-        backlog("competing", 1, rig -> new CompetingBacklog(rig, "competing", loops, 0));
+        backlog("competing", 1, rig -> new CompetingBacklog(rig, "competing", competing, 0));
         backlog("ordered", 1, rig -> new OrderedBacklog(rig, "ordered", loops));
         backlog(
                 "same-transaction-batch",
@@ -49,7 +50,7 @@ final class QueueScenario implements Scenario {
             rig.sql(PlainNote.TABLE);
             return new NoteEach(rig, new PlainNote(), "plain_processed");
         });
-        backlog("not-due", 1, rig -> new CompetingBacklog(rig, "not-due", loops, NOT_DUE));
+        backlog("not-due", 1, rig -> new CompetingBacklog(rig, "not-due", competing, NOT_DUE));
         this.wanted = options.variants(List.copyOf(makers.keySet()));
     }
 

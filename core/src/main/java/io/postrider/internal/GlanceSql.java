@@ -55,7 +55,7 @@ final class GlanceSql {
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                    NULL, NULL, NULL, NULL, NULL,
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, NOT (SELECT it FROM plain), NULL, NULL
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, NOT (SELECT it FROM plain), NULL
             """.replace("{asked}", ReadSql.ASKED)
             .replace("{events}", ReadSql.EVENTS)
             .replace("{server}", ReadSql.SERVER)

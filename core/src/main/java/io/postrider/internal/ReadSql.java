@@ -24,7 +24,7 @@ final class ReadSql {
     /** Which of the shards that were asked for are owned, by a relay that is there; of which streams nothing is read. */
     static final String OWNED = """
             mine AS MATERIALIZED (
-                SELECT s.shard, s.epoch, (s.shard - a.first_shard) & 255 AS turn
+                SELECT s.shard, (s.shard - a.first_shard) & 255 AS turn
                 FROM asked a
                 JOIN {shard} s ON s.relay_group = a.relay_group AND s.owner = a.me AND s.epoch = a.epochs[s.shard + 1]
                 WHERE NOT current_setting('transaction_read_only')::boolean
@@ -42,8 +42,8 @@ final class ReadSql {
 
     /** What is told about each event c. */
     static final String EVENTS = """
-            SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.epoch, c.stream, c.event_key, c.event_type,
-                   c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers::text, c.occurred_at,
+            SELECT c.id, c.event_id, c.revision, c.attempt_count, c.shard, c.unclean_count, c.stream, c.event_key, c.event_type,
+                   c.aggregate_type, c.aggregate_id, c.payload, c.content_type, c.headers, c.occurred_at,
                    c.max_attempts, c.keeps_history, c.new_stream,
                    CASE WHEN c.skips THEN (
                        SELECT d.event_id::text FROM {event} d
@@ -53,7 +53,7 @@ final class ReadSql {
                    NULL::smallint[] AS owned, NULL::smallint[] AS holding, NULL::bigint AS due_in_micros,
                    NULL::boolean AS read_only, c.locked_by IS NOT NULL AS lease_ran_out,
                    (extract(epoch FROM c.expires_at - (SELECT now FROM asked)) * 1000000)::bigint AS expires_in_micros,
-                   NULL::boolean AS declined, NULL::bigint AS least, c.unclean_count
+                   NULL::boolean AS declined, NULL::bigint AS least
             """;
 
     /**
@@ -78,12 +78,12 @@ final class ReadSql {
             {owned}
             {sets}
             due AS MATERIALIZED (
-                SELECT m.shard, m.epoch, m.turn, w.due_at
+                SELECT m.shard, m.turn, w.due_at
                 FROM waiting w JOIN mine m ON m.shard = w.shard
                 ORDER BY m.turn
             ),
             open AS MATERIALIZED (
-                SELECT p.stream, p.shard, p.id AS first, m.epoch, st.history IS DISTINCT FROM 'OFF' AS keeps_history,
+                SELECT p.stream, p.shard, p.id AS first, st.history IS DISTINCT FROM 'OFF' AS keeps_history,
                        st.stream IS NULL AS new_stream, coalesce(st.on_dead = 'SKIP', false) AS skips
                 FROM asked a CROSS JOIN pending p JOIN mine m ON m.shard = p.shard
                 LEFT JOIN {stream} st ON st.stream = p.stream
@@ -100,7 +100,7 @@ final class ReadSql {
             ),
             candidate AS (
                 -- Arrived late, and older than what holds their key.
-                SELECT o.epoch, o.keeps_history, o.new_stream, o.skips, e.*
+                SELECT o.keeps_history, o.new_stream, o.skips, e.*
                 FROM held h JOIN open o ON o.stream = h.stream AND o.shard = h.shard CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
@@ -112,7 +112,7 @@ final class ReadSql {
                       AND e.id NOT IN (SELECT unnest(in_flight) FROM asked)
                     ORDER BY e.id LIMIT ?) e
                 UNION ALL
-                SELECT d.epoch, e.*
+                SELECT e.*
                 FROM due d CROSS JOIN LATERAL (
                     SELECT st.history IS DISTINCT FROM 'OFF' AS keeps_history, st.stream IS NULL AS new_stream,
                            coalesce(st.on_dead = 'SKIP', false) AS skips, e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
@@ -137,7 +137,7 @@ final class ReadSql {
                     ORDER BY e.due_at, e.id LIMIT ?) e
                 WHERE d.due_at <= (SELECT now FROM asked)
                 UNION ALL
-                SELECT o.epoch, o.keeps_history, o.new_stream, o.skips, e.*
+                SELECT o.keeps_history, o.new_stream, o.skips, e.*
                 FROM open o CROSS JOIN LATERAL (
                     SELECT e.id, e.event_id, e.revision, e.attempt_count, e.shard, e.stream, e.event_key, e.event_type,
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
@@ -167,7 +167,7 @@ final class ReadSql {
                         WHERE e.status = 'WAITING' AND e.shard = d.shard AND e.due_at > a.now
                         ORDER BY e.due_at LIMIT 1) END - a.now)) * 1000000)::bigint
                     FROM due d CROSS JOIN asked a),
-                   current_setting('transaction_read_only')::boolean, NULL, NULL, {declined}, {least}, NULL
+                   current_setting('transaction_read_only')::boolean, NULL, NULL, {declined}, {least}
             """;
 
     /**

@@ -5,6 +5,7 @@ import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Verdict;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,7 +33,20 @@ interface EventStore extends AutoCloseable {
             long bytes,
             Set<String> without,
             @Nullable String only,
-            boolean orPart) {}
+            boolean orPart) {
+
+        /** The same but for one stream. */
+        Query without(String stream) {
+            Set<String> more = new HashSet<>(without);
+            more.add(stream);
+            return new Query(shards, inFlight, depth, rows, bytes, more, only, orPart);
+        }
+
+        /** The same of one stream alone, and of fewer rows. */
+        Query sweeping(String stream, int rows) {
+            return new Query(shards, inFlight, depth, rows, bytes, without, stream, orPart);
+        }
+    }
 
     /**
      * What a read found.

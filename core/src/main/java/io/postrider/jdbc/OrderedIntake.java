@@ -224,18 +224,16 @@ final class OrderedIntake implements Intake {
         int askedDepth = Math.min(rows, Math.max(MIN_DEPTH, rows * 5 / 4 / shards.size()) * deeper);
         EventStore.Found found = look(new EventStore.Query(
                 shards, taken.keySet(), askedDepth, rows, demand.bytes(), demand.without(), only(demand), orPart));
-        boolean full = found.deliveries().size() >= rows;
-        boolean cutOff = found.part()
-                || full
-                || Caution.bytes(found.deliveries()) >= demand.bytes()
-                || deepest(found.deliveries()) >= askedDepth;
+        boolean full = found.deliveries().size() >= rows || Caution.bytes(found.deliveries()) >= demand.bytes();
+        boolean deep = deepest(found.deliveries()) >= askedDepth;
+        boolean cutOff = found.part() || full || deep;
         if (!cutOff && isOfAll(demand)) {
             caution.calm(shards, found, taken.values());
         }
         found.deliveries().forEach(this::took);
         if (full) {
             deeper = Math.max(1, deeper / 4);
-        } else if (cutOff && !found.part()) {
+        } else if (deep && !found.part()) {
             deeper = Math.min(deeper * 4, MAX_DEEPER);
         }
         return new Taken(

@@ -2,11 +2,12 @@
 package io.postrider.jdbc;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
  * Which form of the read a loop asks for: a glance, and where there is more than it can tell, steps through the indexes
- * for a while. In a backlog of one stream sweeps, with steps once in a second, as long as they bring enough of enough
+ * for a while. In a backlog of one stream sweeps, with steps every second or later, and a look for others, as long as they bring enough of enough
  * shards. When glances or steps have cost far more than what they brought, a look at all rows from a {@link Front} on, as
  * long as they are few, a look costs less than the steps did, and one from the beginning is no trifle. All give the same,
  * but for a sweep, which gives a part of it. For one thread.
@@ -19,8 +20,14 @@ final class ReadForm {
     private static final long MORE_FOR_AT_LEAST = Duration.ofMillis(125).toNanos();
     private static final long MORE_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
     private static final int BUSY = 64;
-    /** So often at least, shards and streams get their turn although there is a backlog. */
+    /** So often, other streams get their turn although there is a backlog of one. */
+    private static final long OTHERS_EVERY = Duration.ofSeconds(1).toNanos();
+    /** So often at most, and in a twentieth of the time, so do all shards. */
     private static final long STEPS_EVERY = Duration.ofSeconds(1).toNanos();
+
+    private static final int STEPS_SHARE = 20;
+    /** And so often at least. */
+    private static final long NO_STEPS_FOR_AT_MOST = Duration.ofSeconds(4).toNanos();
 
     private static final long NO_SWEEP_FOR_AT_LEAST = Duration.ofMillis(500).toNanos();
     private static final long NO_SWEEP_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
@@ -35,12 +42,26 @@ final class ReadForm {
     private boolean isMore;
     private long moreSince;
     private long moreFor = MORE_FOR_AT_LEAST;
-    private boolean isBacklog;
+    private Optional<Backlog> backlog = Optional.empty();
     private long backlogSeenAt;
+    private long noStepsFor;
+    private long othersSeenAt;
     private long backlogForOneRow;
     private boolean sweptInVain;
     private long inVainSince;
     private long noSweepFor = NO_SWEEP_FOR_AT_LEAST;
+
+    /**
+     * Events of one stream, more than a read brings.
+     *
+     * @param largest how many bytes the largest has of those that were read
+     */
+    record Backlog(String stream, long largest) {
+        /** How many to ask for, so that each may have as many bytes as the largest, and a little more. */
+        int rows(EventStore.Query query) {
+            return (int) Math.max(1, Math.min(query.rows(), query.bytes() / (1 + largest + largest / 4)));
+        }
+    }
 
     ReadForm(LongSupplier ticker) {
         this.ticker = ticker;
@@ -64,16 +85,27 @@ final class ReadForm {
         return !stepsAreDear && !isMore && inFlight < BUSY;
     }
 
-    boolean sweeps(long now) {
+    /** What is to be swept, if it is time for that. */
+    Optional<Backlog> sweep(long now) {
         sweptInVain &= now - inVainSince < noSweepFor;
-        return isBacklog && !sweptInVain && now - backlogSeenAt < STEPS_EVERY;
+        return sweptInVain || now - backlogSeenAt >= noStepsFor ? Optional.empty() : backlog;
     }
 
-    /** The last steps found more or less than half of what could be taken, all of one stream. */
-    void sawBacklog(boolean isBacklog, long now) {
-        this.isBacklog = isBacklog;
+    /** The last steps found at least half of what could be taken, all of one stream; empty: they did not. */
+    void sawBacklog(Optional<Backlog> backlog, long now) {
+        this.backlog = backlog;
         backlogSeenAt = now;
+        othersSeenAt = now;
         backlogForOneRow = stepsForOneRow;
+        noStepsFor = Math.min(Math.max(STEPS_EVERY, stepsTook * (STEPS_SHARE - 1)), NO_STEPS_FOR_AT_MOST);
+    }
+
+    boolean isTurnOfOthers(long now) {
+        return now - othersSeenAt >= OTHERS_EVERY;
+    }
+
+    void sawNoOthers(long now) {
+        othersSeenAt = now;
     }
 
     /** There are events of several streams: as long as that may be so, each gets its turn at every read. */
@@ -84,7 +116,7 @@ final class ReadForm {
     }
 
     /**
-     * A sweep of one stream came to its end. The more often in a row in vain, the longer it will be until the next.
+     * A sweep came to its end. The more often in a row in vain, the longer it will be until the next.
      *
      * @param good whether it brought enough, with no need to give others their turn
      */
@@ -96,6 +128,8 @@ final class ReadForm {
         noSweepFor = Math.min(noSweepFor * 2, NO_SWEEP_FOR_AT_MOST);
         sweptInVain = true;
         inVainSince = now;
+        // If it was the end of the backlog, steps would have to pass over all that was swept.
+        stepsAreDear = true;
     }
 
     /** A glance was enough. */

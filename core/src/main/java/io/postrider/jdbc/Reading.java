@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -28,6 +29,9 @@ final class Reading {
 
     /** So many of one shard take nobody's place. */
     private static final int FEW = 4;
+
+    /** A sweep looks at so many times what may be taken: what is others' or under way, barred, delayed or dead counts too. */
+    private static final long WIDE = 8;
 
     private final Session session;
     private final Sql sql;
@@ -44,11 +48,15 @@ final class Reading {
     }
 
     EventStore.Found read(EventStore.Query query) {
+        Optional<ReadForm.Backlog> backlog = query.orPart() ? form.sweep(form.now()) : Optional.empty();
+        return backlog.flatMap(it -> others(query, it).or(() -> sweep(query, it)))
+                .orElseGet(() -> readAll(query));
+    }
+
+    private EventStore.Found readAll(EventStore.Query query) {
         Optional<EventStore.Found> found = Optional.empty();
         if (form.looksAtAll(form.now())) {
             found = look(query);
-        } else if (query.orPart() && form.sweeps(form.now())) {
-            found = sweep(query);
         } else if (form.glances(form.now(), query.inFlight().size())) {
             found = glance(query);
         }
@@ -57,41 +65,70 @@ final class Reading {
 
     private EventStore.Found step(EventStore.Query query) {
         long before = form.now();
-        EventStore.Found found = read(query, sql.read, 0).found();
-        form.stepped(form.now() - before, found.deliveries().size());
-        if (query.orPart() && !areOfOneStream(found.deliveries())) {
+        EventStore.Found found = run(query, sql.read, 0).found();
+        List<Delivery> deliveries = found.deliveries();
+        form.stepped(form.now() - before, deliveries.size());
+        if (query.orPart() && !areOfOneStream(deliveries)) {
             form.sawOthers(form.now());
         } else if (query.orPart()) {
-            form.sawBacklog(isWorthASweep(found.deliveries(), query), form.now());
+            form.sawBacklog(backlog(deliveries, query), form.now());
         }
         return found;
     }
 
-    /** Empty: steps are needed, to find out what there is or to give others their turn. */
-    private Optional<EventStore.Found> sweep(EventStore.Query query) {
-        long before = form.now();
-        Look look = read(query, sql.sweep, 0);
-        EventStore.Found found = look.found();
-        List<Delivery> deliveries = found.deliveries();
-        boolean spread = areSpread(deliveries);
-        if (!areOfOneStream(deliveries)) {
-            form.sawOthers(form.now());
-        } else {
-            boolean good = spread && isWorthASweep(deliveries, query);
-            form.swept(form.now() - before, deliveries.size(), good, form.now());
+    /** Empty: there is none, or a sweep would bring less than half of it. */
+    private static Optional<ReadForm.Backlog> backlog(List<Delivery> deliveries, EventStore.Query query) {
+        if (!isWorthASweep(deliveries, query)) {
+            return Optional.empty();
         }
+        long largest = deliveries.stream()
+                .mapToLong(each -> each.event().payloadSize())
+                .max()
+                .orElse(0);
+        ReadForm.Backlog backlog = new ReadForm.Backlog(deliveries.get(0).event().stream(), largest);
+        return Optional.of(backlog).filter(it -> it.rows(query) * 2 >= deliveries.size());
+    }
+
+    /** What there is of other streams, if it is their turn; empty: nothing. */
+    private Optional<EventStore.Found> others(EventStore.Query query, ReadForm.Backlog backlog) {
+        if (!form.isTurnOfOthers(form.now())) {
+            return Optional.empty();
+        }
+        EventStore.Found found =
+                run(query.without(backlog.stream()), sql.read, 0).found();
+        if (found.deliveries().isEmpty()) {
+            form.sawNoOthers(form.now());
+            return Optional.empty();
+        }
+        form.sawOthers(form.now());
+        return Optional.of(part(found));
+    }
+
+    /** Empty: steps are needed, to find out what there is or to give others their turn. */
+    private Optional<EventStore.Found> sweep(EventStore.Query whole, ReadForm.Backlog backlog) {
+        long before = form.now();
+        EventStore.Query query = whole.sweeping(backlog.stream(), backlog.rows(whole));
+        long share = query.bytes() / query.rows();
+        Look look = run(query, sql.sweep, 0, query.rows(), WIDE * whole.rows(), share);
+        List<Delivery> deliveries = look.found().deliveries();
+        boolean spread = areSpread(deliveries);
+        form.swept(form.now() - before, deliveries.size(), spread && isWorthASweep(deliveries, query), form.now());
         if (look.declined() || deliveries.isEmpty() || !spread) {
             return Optional.empty();
         }
-        return Optional.of(new EventStore.Found(
-                deliveries, found.owned(), Set.of(), found.newStreams(), found.dueInMicros(), true));
+        return Optional.of(part(look.found()));
+    }
+
+    private static EventStore.Found part(EventStore.Found found) {
+        return new EventStore.Found(
+                found.deliveries(), found.owned(), found.holding(), found.newStreams(), found.dueInMicros(), true);
     }
 
     private static boolean isWorthASweep(List<Delivery> deliveries, EventStore.Query query) {
         return deliveries.size() * 2 >= query.rows() || Caution.bytes(deliveries) >= query.bytes();
     }
 
-    /** Others may wait behind a backlog of one stream, and would get their turn by steps. */
+    /** Others would wait behind a backlog that is swept, and get their turn by steps. */
     private static boolean areOfOneStream(List<Delivery> deliveries) {
         String first = deliveries.isEmpty() ? "" : deliveries.get(0).event().stream();
         return deliveries.stream().allMatch(each -> each.event().stream().equals(first));
@@ -107,7 +144,7 @@ final class Reading {
     /** Empty: there is more to be seen than a glance can tell. */
     private Optional<EventStore.Found> glance(EventStore.Query query) {
         long before = form.now();
-        Look look = read(query, sql.glance, 0);
+        Look look = run(query, sql.glance, 0, query.depth(), query.bytes());
         if (look.declined()) {
             form.sawMore(form.now());
             return Optional.empty();
@@ -126,7 +163,7 @@ final class Reading {
         }
         long before = form.now();
         long from = front.id(before);
-        Look look = read(query, sql.readFew, from);
+        Look look = run(query, sql.readFew, from);
         if (look.declined()) {
             form.foundMany(form.now());
             return Optional.empty();
@@ -168,7 +205,11 @@ final class Reading {
      */
     private record Look(EventStore.Found found, boolean declined, Optional<Long> least) {}
 
-    private Look read(EventStore.Query query, String text, long from) {
+    private Look run(EventStore.Query query, String text, long from) {
+        return run(query, text, from, query.rows(), query.depth(), query.depth(), query.rows(), query.bytes());
+    }
+
+    private Look run(EventStore.Query query, String text, long from, long... limits) {
         long before = System.nanoTime();
         return session.run("read events", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(text)) {
@@ -183,24 +224,14 @@ final class Reading {
                 statement.setLong(9, form.front().server());
                 statement.setLong(10, from);
                 int next = 11;
-                for (int limit : limits(query, text)) {
-                    statement.setInt(next++, limit);
+                for (long limit : limits) {
+                    statement.setLong(next++, limit);
                 }
-                statement.setLong(next, query.bytes());
                 try (ResultSet rows = statement.executeQuery()) {
-                    return found(connection, rows, before);
+                    return found(connection, rows, query, before);
                 }
             }
         });
-    }
-
-    private int[] limits(EventStore.Query query, String text) {
-        if (text.equals(sql.glance)) {
-            return new int[] {query.depth()};
-        }
-        return text.equals(sql.sweep)
-                ? new int[] {query.rows()}
-                : new int[] {query.rows(), query.depth(), query.depth(), query.rows()};
     }
 
     private void freeLeases(Connection connection, Set<Integer> shards) throws SQLException {
@@ -210,7 +241,7 @@ final class Reading {
         }
     }
 
-    private Look found(Connection connection, ResultSet rows, long before) throws SQLException {
+    private Look found(Connection connection, ResultSet rows, EventStore.Query query, long before) throws SQLException {
         List<Delivery> deliveries = new ArrayList<>();
         Set<Integer> owned = new HashSet<>();
         Set<Integer> holding = new HashSet<>();
@@ -218,6 +249,7 @@ final class Reading {
         Optional<Long> due = Optional.empty();
         Set<Integer> leasesRanOut = new HashSet<>();
         boolean declined = false;
+        long end = Long.MAX_VALUE;
         Optional<Long> least = Optional.empty();
         while (rows.next()) {
             long id = rows.getLong(1);
@@ -231,9 +263,13 @@ final class Reading {
                 }
                 declined = rows.getBoolean(26);
                 least = Optional.ofNullable(rows.getObject(27, Long.class));
+            } else if (rows.getBoolean(26)) {
+                end = Math.min(end, id);
             } else {
-                ShardClaim claim = new ShardClaim(
-                        rows.getInt(5), rows.getLong(6), rows.getBoolean(17), rows.getInt(28), ownership);
+                int shard = rows.getInt(5);
+                // No other epoch than the one asked for has been read.
+                long epoch = Objects.requireNonNull(query.shards().get(shard));
+                ShardClaim claim = new ShardClaim(shard, epoch, rows.getBoolean(17), rows.getInt(6), ownership);
                 Delivery delivery =
                         new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
                 deliveries.add(Expiry.of(delivery, rows, 25, before));
@@ -247,6 +283,8 @@ final class Reading {
         }
         // The statement promises which rows, not their order.
         deliveries.sort(Comparator.comparingLong(Delivery::id));
+        long last = end;
+        deliveries.removeIf(delivery -> delivery.id() > last);
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
         }

@@ -4,13 +4,14 @@ package io.postrider.jdbc;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
-import java.sql.Array;
+import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,21 +76,25 @@ final class Settling {
     static int settle(Connection connection, String text, List<Delivery> deliveries, @Nullable String by)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(text)) {
-            Array ids = EventStatements.array(connection, "int8", EventStatements.of(deliveries, Delivery::id));
-            statement.setArray(1, ids);
-            statement.setArray(2, ids);
             statement.setArray(
-                    3,
-                    EventStatements.array(
-                            connection,
-                            "uuid",
-                            EventStatements.of(deliveries, d -> d.event().id())));
-            statement.setArray(
-                    4, EventStatements.array(connection, "int4", EventStatements.of(deliveries, Delivery::revision)));
+                    1, EventStatements.array(connection, "int8", EventStatements.of(deliveries, Delivery::id)));
+            statement.setBytes(2, asSent(deliveries));
             if (by != null) {
-                statement.setString(5, by);
+                statement.setString(3, by);
             }
             return statement.executeUpdate();
         }
+    }
+
+    /** The identity and revision of each, in 20 bytes. */
+    private static byte[] asSent(List<Delivery> deliveries) {
+        ByteBuffer bytes = ByteBuffer.allocate(deliveries.size() * 20);
+        for (Delivery each : deliveries) {
+            UUID id = each.event().id();
+            bytes.putLong(id.getMostSignificantBits())
+                    .putLong(id.getLeastSignificantBits())
+                    .putInt(each.revision());
+        }
+        return bytes.array();
     }
 }

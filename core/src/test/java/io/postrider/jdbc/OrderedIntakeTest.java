@@ -26,6 +26,7 @@ class OrderedIntakeTest {
     private Duration readTakes = Duration.ZERO;
     private List<Delivery> found = List.of();
     private boolean isPart;
+    private int depth;
 
     private final OrderedIntake intake =
             new OrderedIntake(new Table(), ownership, new OrderedIntake.Part(0, 1, false, null), () -> now);
@@ -88,8 +89,30 @@ class OrderedIntakeTest {
         assertThat(intake.take(Demand.trial("s", 10, 1000)).more()).isFalse();
     }
 
+    @Test
+    void whatIsCutOffByItsBytesIsNotReadDeeper() {
+        for (int shard = 100; shard < 200; shard++) {
+            ownership.add(Map.of(shard, 1L));
+        }
+        Demand demand = Demand.of(100, 1000, Set.of());
+        found = List.of(delivery(1, FREE, 1000));
+        intake.take(demand);
+        intake.take(demand);
+        assertThat(depth).isEqualTo(4);
+        found = List.of(delivery(2, FREE, 1), delivery(3, FREE, 1), delivery(4, FREE, 1), delivery(5, FREE, 1));
+        intake.take(demand);
+        found = List.of();
+        intake.take(demand);
+        assertThat(depth).as("there was room for more").isEqualTo(16);
+    }
+
     private Delivery delivery(long id, int shard) {
-        OutboxEvent event = OutboxEvent.of("s", "T").key("k").build();
+        return delivery(id, shard, 0);
+    }
+
+    private Delivery delivery(long id, int shard, int bytes) {
+        OutboxEvent event =
+                OutboxEvent.of("s", "T").key("k").payload(new byte[bytes]).build();
         return new Delivery(id, 0, 0, event, new ShardClaim(shard, 1, true, 0, ownership));
     }
 
@@ -105,6 +128,7 @@ class OrderedIntakeTest {
             now += readTakes.toNanos();
             Set<Integer> shards = Set.copyOf(query.shards().keySet());
             reads.add(shards);
+            depth = query.depth();
             Set<Integer> holding = shards.contains(HELD) ? Set.of(HELD) : Set.of();
             List<Delivery> theirs = found.stream()
                     .filter(each -> shards.contains(ShardClaim.of(each).shard()))

@@ -3,10 +3,14 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ReadFormTest {
     private static final long MS = 1_000_000;
+    private static final Optional<ReadForm.Backlog> BACKLOG = Optional.of(new ReadForm.Backlog("s", 100));
     private final ReadForm form = new ReadForm(() -> 0);
 
     @Test
@@ -45,52 +49,87 @@ class ReadFormTest {
 
     @Test
     void aBacklogIsSweptButForOneReadInASecond() {
-        assertThat(form.sweeps(0)).isFalse();
+        assertThat(form.sweep(0)).isEmpty();
         form.stepped(10 * MS, 1_000);
-        form.sawBacklog(true, 0);
-        assertThat(form.sweeps(0)).isTrue();
+        form.sawBacklog(BACKLOG, 0);
+        assertThat(form.sweep(0)).isPresent();
         form.swept(10 * MS, 1_000, true, 500 * MS);
-        assertThat(form.sweeps(999 * MS)).isTrue();
-        assertThat(form.sweeps(1_000 * MS)).as("others get their turn").isFalse();
-        form.sawBacklog(true, 1_000 * MS);
-        assertThat(form.sweeps(1_000 * MS)).isTrue();
-        form.sawBacklog(false, 1_000 * MS);
-        assertThat(form.sweeps(1_000 * MS)).isFalse();
+        assertThat(form.sweep(999 * MS)).isPresent();
+        assertThat(form.sweep(1_000 * MS)).as("others get their turn").isEmpty();
+        form.sawBacklog(BACKLOG, 1_000 * MS);
+        assertThat(form.sweep(1_000 * MS)).isPresent();
+        form.sawBacklog(Optional.empty(), 1_000 * MS);
+        assertThat(form.sweep(1_000 * MS)).isEmpty();
+    }
+
+    @Test
+    void stepsGetATwentiethOfTheTimeAndATurnEveryFourSecondsAtLeast() {
+        form.stepped(100 * MS, 1_000);
+        form.sawBacklog(BACKLOG, 0);
+        assertThat(form.sweep(1_899 * MS)).isPresent();
+        assertThat(form.sweep(1_900 * MS)).isEmpty();
+        form.stepped(1_000 * MS, 100_000);
+        form.sawBacklog(BACKLOG, 0);
+        assertThat(form.sweep(3_999 * MS)).isPresent();
+        assertThat(form.sweep(4_000 * MS)).isEmpty();
+    }
+
+    @Test
+    void soManyAreSweptThatEachMayBeALittleLargerThanTheLargest() {
+        assertThat(new ReadForm.Backlog("s", 0).rows(query(50, 1_000_000))).isEqualTo(50);
+        assertThat(new ReadForm.Backlog("s", 99).rows(query(50, 1_000))).isEqualTo(8);
+        assertThat(new ReadForm.Backlog("s", 99).rows(query(50, 100_000))).isEqualTo(50);
+        assertThat(new ReadForm.Backlog("s", 5_000).rows(query(50, 1_000))).isEqualTo(1);
+        assertThat(new ReadForm.Backlog("s", 0).rows(query(50, Long.MAX_VALUE))).isEqualTo(50);
+    }
+
+    private static EventStore.Query query(int rows, long bytes) {
+        return new EventStore.Query(Map.of(0, 1L), Set.of(), rows, rows, bytes, Set.of(), null, true);
     }
 
     @Test
     void aSweepThatBringsLittleOrCostsFarMoreThanStepsIsNotRepeatedAtOnce() {
         form.stepped(10 * MS, 1_000);
-        form.sawBacklog(true, 0);
+        form.sawBacklog(BACKLOG, 0);
         form.swept(MS, 1_000, false, 0);
-        assertThat(form.sweeps(999 * MS)).isFalse();
-        form.sawBacklog(true, 1_000 * MS);
-        assertThat(form.sweeps(1_000 * MS)).isTrue();
+        assertThat(form.sweep(999 * MS)).isEmpty();
+        form.sawBacklog(BACKLOG, 1_000 * MS);
+        assertThat(form.sweep(1_000 * MS)).isPresent();
         form.swept(20 * MS, 1_000, true, 1_000 * MS);
-        assertThat(form.sweeps(1_000 * MS))
-                .as("twice as dear, as it may happen")
-                .isTrue();
+        assertThat(form.sweep(1_000 * MS)).as("twice as dear, as it may happen").isPresent();
         form.swept(21 * MS, 1_000, true, 1_000 * MS);
-        assertThat(form.sweeps(1_000 * MS)).isFalse();
+        assertThat(form.sweep(1_000 * MS)).isEmpty();
+    }
+
+    @Test
+    void afterASweepThatBroughtLittleAllRowsAreLookedAtIfTheyAreFew() {
+        form.stepped(10 * MS, 1_000);
+        form.sawBacklog(BACKLOG, 0);
+        form.swept(10 * MS, 1_000, true, 0);
+        assertThat(form.looksAtAll(0)).isFalse();
+        form.swept(MS, 10, false, 0);
+        assertThat(form.looksAtAll(0)).isTrue();
+        form.foundMany(0);
+        assertThat(form.looksAtAll(0)).isFalse();
     }
 
     @Test
     void whatOtherReadsCostMeanwhileDoesNotCount() {
         form.stepped(10 * MS, 1_000);
-        form.sawBacklog(true, 0);
+        form.sawBacklog(BACKLOG, 0);
         form.stepped(10 * MS, 1);
         form.swept(21 * MS, 1_000, true, 0);
-        assertThat(form.sweeps(0)).isFalse();
+        assertThat(form.sweep(0)).isEmpty();
     }
 
     @Test
     void whereThereAreSeveralStreamsEachGetsItsTurnForAWhile() {
         form.stepped(10 * MS, 1_000);
-        form.sawBacklog(true, 0);
+        form.sawBacklog(BACKLOG, 0);
         form.sawOthers(0);
-        form.sawBacklog(true, 15_999 * MS);
-        assertThat(form.sweeps(15_999 * MS)).isFalse();
-        assertThat(form.sweeps(16_000 * MS)).isTrue();
+        form.sawBacklog(BACKLOG, 15_999 * MS);
+        assertThat(form.sweep(15_999 * MS)).isEmpty();
+        assertThat(form.sweep(16_000 * MS)).isPresent();
     }
 
     @Test
@@ -98,15 +137,15 @@ class ReadFormTest {
         for (int i = 0; i < 20; i++) {
             form.swept(MS, 0, false, 0);
         }
-        form.sawBacklog(true, 15_999 * MS);
-        assertThat(form.sweeps(15_999 * MS)).isFalse();
-        assertThat(form.sweeps(16_000 * MS)).isTrue();
+        form.sawBacklog(BACKLOG, 15_999 * MS);
+        assertThat(form.sweep(15_999 * MS)).isEmpty();
+        assertThat(form.sweep(16_000 * MS)).isPresent();
         form.stepped(MS, 1);
-        form.sawBacklog(true, 16_000 * MS);
+        form.sawBacklog(BACKLOG, 16_000 * MS);
         form.swept(MS, 1, true, 16_000 * MS);
         form.swept(MS, 0, false, 16_000 * MS);
-        form.sawBacklog(true, 17_000 * MS);
-        assertThat(form.sweeps(17_000 * MS)).isTrue();
+        form.sawBacklog(BACKLOG, 17_000 * MS);
+        assertThat(form.sweep(17_000 * MS)).isPresent();
     }
 
     @Test

@@ -143,13 +143,15 @@ final class SimulatedRead extends Statement<EventStore.Found> {
         return cut(pending, row -> row.shard() + row.event().stream());
     }
 
-    /** SweepSql.SWEEP, of a third of what is there: the oldest, whatever their shards. Real ones need a backlog. */
+    /** SweepSql.SWEEP, of a third of what is there of the first one's stream: the oldest, whatever their shards. Real ones need a backlog. */
     private List<EventRow> swept() {
         List<EventRow> pending = candidates(Status.PENDING, row -> true);
         if (pending.isEmpty() || pending.get(0).id() % 2 == 0) {
             return List.of();
         }
         ledger.sometimes(Sometimes.BACKLOG_SWEPT);
+        String stream = pending.get(0).event().stream();
+        pending.removeIf(row -> !row.event().stream().equals(stream));
         pending.sort(Comparator.comparingLong(EventRow::id));
         return pending.subList(0, 1 + pending.size() / 3);
     }

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
@@ -35,6 +36,7 @@ final class Party implements AutoCloseable {
     final EventStatements events;
     private final AtomicLong elapsed = new AtomicLong();
     private Form reads = Form.ANY;
+    private ReadForm.Backlog backlog = new ReadForm.Backlog("s", 0);
     private long readsSince = System.nanoTime();
     private final ReadForm form = new ReadForm(this::now);
 
@@ -118,12 +120,12 @@ final class Party implements AutoCloseable {
         switch (reads) {
             case GLANCE -> {
                 form.stepped(0, 0);
-                form.sawBacklog(false, form.now());
+                form.sawBacklog(Optional.empty(), form.now());
                 elapse(Duration.ofMinutes(1));
             }
             case STEPS -> {
                 form.stepped(0, 0);
-                form.sawBacklog(false, form.now());
+                form.sawBacklog(Optional.empty(), form.now());
                 form.sawMore(form.now());
             }
             case UNTIMED -> form.stepped(CHEAP_AT_ALL_AND_DEAR_FOR_ONE, 1);
@@ -131,7 +133,7 @@ final class Party implements AutoCloseable {
                 form.stepped(CHEAP_AT_ALL_AND_DEAR_FOR_ONE, 1);
                 form.sawMore(form.now());
                 elapse(Duration.ofMinutes(1));
-                form.sawBacklog(true, form.now());
+                form.sawBacklog(Optional.of(backlog), form.now());
             }
             case LOOK -> form.stepped(Duration.ofMinutes(1).toNanos(), 0);
             case ANY -> {}
@@ -143,6 +145,18 @@ final class Party implements AutoCloseable {
     void reads(Form form) {
         reads = form;
         readsSince = System.nanoTime();
+    }
+
+    /** As if steps had found more than a read brings, and had taken so long for it. */
+    void sawBacklog(Duration took) {
+        form.stepped(took.toNanos(), 100_000);
+        form.sawBacklog(Optional.of(backlog), form.now());
+    }
+
+    /** From now on each read is a sweep of this, if it can be. */
+    void sweeps(ReadForm.Backlog backlog) {
+        this.backlog = backlog;
+        reads(Form.SWEEP);
     }
 
     private long now() {
@@ -158,7 +172,7 @@ final class Party implements AutoCloseable {
 
     /** Whether the next read will be a sweep as well. */
     boolean sweepsOn() {
-        return form.sweeps(form.now());
+        return form.sweep(form.now()).isPresent();
     }
 
     void lookAtAll() {

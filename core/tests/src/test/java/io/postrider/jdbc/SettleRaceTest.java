@@ -71,6 +71,23 @@ class SettleRaceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"KEEP", "OFF"})
+    void aRowThatIsOnlyTouchedMeanwhileGoes(String history) throws Exception {
+        stream(history);
+        database.event("s", "k");
+        List<Delivery> taken = owner.read();
+        try (OpenTransaction touch = database.begin()) {
+            touch.execute("UPDATE outbox_event SET updated_at = clock_timestamp()");
+            Background<Void> settling = settling(taken);
+            touch.awaitSomebodyBlocked();
+            touch.commit();
+            settling.get();
+        }
+        assertThat(database.number("SELECT count(*) FROM outbox_event")).isZero();
+        assertThat(history()).hasSize(history.equals("KEEP") ? 1 : 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"KEEP", "OFF"})
     void aRowWithAnotherIdentityStays(String history) {
         stream(history);
         long id = database.event("s", "k");

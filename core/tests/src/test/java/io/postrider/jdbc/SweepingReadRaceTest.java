@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -95,10 +96,11 @@ class SweepingReadRaceTest extends ReadRaceTest {
 
     @Test
     void itStopsAtSoManyBytesAsWell() {
+        owner.sweeps(new ReadForm.Backlog("s", 100));
         backlog("s", 50);
         database.execute("UPDATE outbox_event SET payload = repeat('x', 100)::bytea");
         for (Map.Entry<Long, Integer> rows :
-                Map.of(1L, 1, 100L, 1, 101L, 2, 1000L, 10).entrySet()) {
+                Map.of(130L, 1, 260L, 2, 1_260L, 10, 1_000_000L, 50).entrySet()) {
             EventStore.Found found = owner.read(Party.query(owner.ownership.all(), Set.of(), 100, 100, rows.getKey()));
             assertThat(found.part()).isTrue();
             assertThat(found.deliveries()).hasSize(rows.getValue());
@@ -106,12 +108,97 @@ class SweepingReadRaceTest extends ReadRaceTest {
     }
 
     @Test
-    void streamsThatAreLeftOutAreNotSwept() {
-        backlog("closed", 20);
+    void itEndsBeforeWhatIsLargerThanItsShare() {
+        backlog("s", 40);
+        hot(1);
+        database.execute("UPDATE outbox_event SET payload = repeat('x', 11)::bytea WHERE event_key = 'hot'");
+        hot(1);
+        backlog("s", 9);
+        EventStore.Query query = Party.query(owner.ownership.all(), Set.of(), 100, 100, 1_000);
+        EventStore.Found before = owner.read(query);
+        assertThat(before.part()).isTrue();
+        assertThat(Party.ids(before.deliveries()))
+                .as("nothing overtakes it, whatever its key")
+                .containsExactlyElementsOf(ids("SELECT id FROM outbox_event ORDER BY id LIMIT 40"));
+        database.execute("DELETE FROM outbox_event WHERE id IN (SELECT id FROM outbox_event ORDER BY id LIMIT 40)");
+        EventStore.Found steps = owner.read(query);
+        assertThat(steps.part()).isFalse();
+        assertThat(steps.deliveries()).hasSize(11);
+        database.execute("UPDATE outbox_event SET payload = repeat('x', 10)::bytea WHERE payload IS NOT NULL");
+        EventStore.Found whole = owner.read(query);
+        assertThat(whole.part()).isTrue();
+        assertThat(whole.deliveries()).hasSize(11);
+        assertThat(whole.deliveries().get(0).event().payloadSize()).isEqualTo(10);
+    }
+
+    @Test
+    void aStreamThatIsNotToBeReadIsNotSwept() {
         backlog("s", 20);
-        EventStore.Query query = new EventStore.Query(
-                owner.ownership.all(), Set.of(), 20, 20, Long.MAX_VALUE, Set.of("closed"), null, true);
-        EventStore.Found found = owner.read(query);
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, paused_at) VALUES ('s', 'default', now())");
+        assertThat(read(20).deliveries()).isEmpty();
+        database.execute("UPDATE outbox_stream SET paused_at = NULL, relay_group = 'other'");
+        assertThat(read(20).deliveries()).isEmpty();
+        database.execute("UPDATE outbox_stream SET relay_group = 'default', mode = 'COMPETING'");
+        assertThat(read(20).deliveries()).isEmpty();
+        database.execute("UPDATE outbox_stream SET mode = 'ORDERED'");
+        assertThat(read(20).part()).isTrue();
+        EventStore.Query without =
+                new EventStore.Query(owner.ownership.all(), Set.of(), 20, 20, Long.MAX_VALUE, Set.of("s"), null, true);
+        assertThat(owner.read(without).deliveries()).isEmpty();
+    }
+
+    @Test
+    void otherStreamsGetTheirTurnEverySecond() {
+        owner.reads(Party.Form.UNTIMED);
+        backlog("s", 300);
+        backlog("other", 1);
+        owner.sawBacklog(Duration.ofMillis(100));
+        assertThat(read(100).deliveries())
+                .allMatch(each -> each.event().stream().equals("s"));
+        owner.elapse(Duration.ofSeconds(1).minusNanos(1));
+        assertThat(read(100).deliveries())
+                .allMatch(each -> each.event().stream().equals("s"));
+        owner.elapse(Duration.ofNanos(1));
+        EventStore.Found others = read(100);
+        assertThat(others.deliveries())
+                .hasSize(1)
+                .allMatch(each -> each.event().stream().equals("other"));
+        assertThat(others.part()).isTrue();
+        assertThat(owner.sweepsOn()).isFalse();
+    }
+
+    @Test
+    void whatTheStreamKeepsIsToldOfEachEvent() {
+        backlog("s", 20);
+        assertThat(read(20).deliveries()).allMatch(each -> ShardClaim.of(each).keepsHistory());
+        database.execute("INSERT INTO outbox_stream (stream, relay_group, history) VALUES ('s', 'default', 'OFF')");
+        EventStore.Found off = read(20);
+        assertThat(off.part()).isTrue();
+        assertThat(off.newStreams()).isEmpty();
+        assertThat(off.deliveries())
+                .hasSize(20)
+                .noneMatch(each -> ShardClaim.of(each).keepsHistory());
+    }
+
+    @Test
+    void ifOneIsFarLargerThanTheOthersStepsFollow() {
+        owner.reads(Party.Form.UNTIMED);
+        backlog("s", 200);
+        EventStore.Query query = Party.query(owner.ownership.all(), Set.of(), 100, 100, 10_000);
+        assertThat(owner.read(query).part()).isFalse();
+        assertThat(owner.sweepsOn()).isTrue();
+        owner.elapse(Duration.ofSeconds(4));
+        database.execute("UPDATE outbox_event SET payload = repeat('x', 1000)::bytea"
+                + " WHERE id = (SELECT id FROM outbox_event ORDER BY shard, id LIMIT 1)");
+        assertThat(owner.read(query).part()).isFalse();
+        assertThat(owner.sweepsOn()).isFalse();
+    }
+
+    @Test
+    void otherStreamsAreNotSwept() {
+        backlog("other", 20);
+        backlog("s", 20);
+        EventStore.Found found = read(20);
         assertThat(found.part()).isTrue();
         assertThat(found.deliveries())
                 .hasSize(20)
@@ -123,14 +210,6 @@ class SweepingReadRaceTest extends ReadRaceTest {
     void ifItBringsLittleStepsFollow() {
         backlog("s", 49);
         read(100);
-        assertThat(owner.sweepsOn()).isFalse();
-    }
-
-    @Test
-    void ifThereIsMoreThanOneStreamStepsFollow() {
-        backlog("s", 50);
-        backlog("t", 50);
-        assertThat(read(100).part()).isTrue();
         assertThat(owner.sweepsOn()).isFalse();
     }
 
@@ -157,9 +236,10 @@ class SweepingReadRaceTest extends ReadRaceTest {
         assertThat(read(100).part()).as("the first is read by steps").isFalse();
         assertThat(read(100).part()).isTrue();
         database.execute("UPDATE outbox_event SET stream = 't' WHERE id % 2 = 0");
-        read(100);
-        assertThat(read(100).part()).isFalse();
-        assertThat(read(100).part()).isFalse();
+        assertThat(read(100).part()).as("others have to wait").isTrue();
+        owner.elapse(Duration.ofSeconds(4));
+        assertThat(read(100).part()).as("until it is their turn").isFalse();
+        assertThat(read(100).part()).as("and from then on with each read").isFalse();
     }
 
     private EventStore.Found read(int rows) {
