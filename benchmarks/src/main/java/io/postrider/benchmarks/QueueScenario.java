@@ -38,11 +38,11 @@ final class QueueScenario implements Scenario {
         backlog(
                 "same-transaction-batch",
                 1,
-                rig -> new SameTransactionBacklog(rig, "same-transaction-batch", loops, connections, BATCH));
+                rig -> new SameTransactionBacklog(rig, "same-transaction-batch", competing, connections, BATCH));
         backlog(
                 "same-transaction",
                 PART,
-                rig -> new SameTransactionBacklog(rig, "same-transaction", loops, connections, 1));
+                rig -> new SameTransactionBacklog(rig, "same-transaction", competing, connections, 1));
         backlog("row-claim", 1, RowClaimQueue::new);
         each("delete-commit", connections, DeleteEach::new);
         each("inbox", connections, rig -> new NoteEach(rig, new Once(rig), "inbox_message"));

@@ -7,10 +7,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Which form of the read a loop asks for: a glance, and where there is more than it can tell, steps through the indexes
- * for a while. In a backlog of one stream sweeps, with steps every second or later, and a look for others, as long as they bring enough of enough
- * shards. When glances or steps have cost far more than what they brought, a look at all rows from a {@link Front} on, as
- * long as they are few, a look costs less than the steps did, and one from the beginning is no trifle. All give the same,
- * but for a sweep, which gives a part of it. For one thread.
+ * for a while. In a backlog of one stream sweeps, as long as they bring enough of enough shards, with a turn for other streams
+ * every second, and steps as often or less. When glances or steps have cost far more than what they brought, a look at all rows
+ * from a {@link Front} on, as long as they are few, a look costs less than the steps did, and one from the beginning is no
+ * trifle; also for a second after a backlog. All give the same, but for a sweep, which gives a part of it. For one thread.
  */
 final class ReadForm {
     private static final long DEAR = Duration.ofMillis(20).toNanos();
@@ -29,6 +29,9 @@ final class ReadForm {
     /** And so often at least. */
     private static final long NO_STEPS_FOR_AT_MOST = Duration.ofSeconds(4).toNanos();
 
+    /** For so long after the end of a backlog, steps would pass over all that was swept. */
+    private static final long END_FOR = Duration.ofSeconds(1).toNanos();
+
     private static final long NO_SWEEP_FOR_AT_LEAST = Duration.ofMillis(500).toNanos();
     private static final long NO_SWEEP_FOR_AT_MOST = Duration.ofSeconds(16).toNanos();
 
@@ -46,6 +49,8 @@ final class ReadForm {
     private long backlogSeenAt;
     private long noStepsFor;
     private long othersSeenAt;
+    private boolean isEnd;
+    private long endSince;
     private long backlogForOneRow;
     private boolean sweptInVain;
     private long inVainSince;
@@ -65,6 +70,7 @@ final class ReadForm {
 
     ReadForm(LongSupplier ticker) {
         this.ticker = ticker;
+        this.othersSeenAt = ticker.getAsLong();
     }
 
     long now() {
@@ -77,7 +83,8 @@ final class ReadForm {
 
     boolean looksAtAll(long now) {
         areMany &= now - manySince < MANY_FOR;
-        return stepsAreDear && !areMany;
+        isEnd &= now - endSince < END_FOR;
+        return (stepsAreDear || isEnd) && !areMany;
     }
 
     boolean glances(long now, int inFlight) {
@@ -95,7 +102,6 @@ final class ReadForm {
     void sawBacklog(Optional<Backlog> backlog, long now) {
         this.backlog = backlog;
         backlogSeenAt = now;
-        othersSeenAt = now;
         backlogForOneRow = stepsForOneRow;
         noStepsFor = Math.min(Math.max(STEPS_EVERY, stepsTook * (STEPS_SHARE - 1)), NO_STEPS_FOR_AT_MOST);
     }
@@ -112,6 +118,7 @@ final class ReadForm {
     void sawOthers(long now) {
         sweptInVain = true;
         inVainSince = now;
+        othersSeenAt = now;
         noSweepFor = NO_SWEEP_FOR_AT_MOST;
     }
 
@@ -128,8 +135,13 @@ final class ReadForm {
         noSweepFor = Math.min(noSweepFor * 2, NO_SWEEP_FOR_AT_MOST);
         sweptInVain = true;
         inVainSince = now;
-        // If it was the end of the backlog, steps would have to pass over all that was swept.
-        stepsAreDear = true;
+        backlog = Optional.empty();
+    }
+
+    /** A sweep saw that there is not as much left as it could have taken. */
+    void sweptToTheEnd(long now) {
+        isEnd = true;
+        endSince = now;
     }
 
     /** A glance was enough. */
@@ -149,7 +161,7 @@ final class ReadForm {
         boolean trifle = fromTheBeginning && took < TRIFLE;
         // Of few rows each is dear, and for many rows a long time is not.
         boolean dearer = took > stepsTook && forOneRow(took, rows) > stepsForOneRow;
-        stepsAreDear = !trifle && !dearer;
+        stepsAreDear &= !trifle && !dearer;
     }
 
     private static long forOneRow(long took, int rows) {

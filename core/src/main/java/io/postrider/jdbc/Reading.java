@@ -106,17 +106,25 @@ final class Reading {
 
     /** Empty: steps are needed, to find out what there is or to give others their turn. */
     private Optional<EventStore.Found> sweep(EventStore.Query whole, ReadForm.Backlog backlog) {
-        long before = form.now();
         EventStore.Query query = whole.sweeping(backlog.stream(), backlog.rows(whole));
         long share = query.bytes() / query.rows();
-        Look look = run(query, sql.sweep, 0, query.rows(), WIDE * whole.rows(), share);
-        List<Delivery> deliveries = look.found().deliveries();
-        boolean spread = areSpread(deliveries);
-        form.swept(form.now() - before, deliveries.size(), spread && isWorthASweep(deliveries, query), form.now());
-        if (look.declined() || deliveries.isEmpty() || !spread) {
-            return Optional.empty();
+        long before = form.now();
+        List<Delivery> deliveries = List.of();
+        boolean spread = false;
+        try {
+            Look look = run(query, sql.sweep, 0, query.rows(), WIDE * whole.rows(), share);
+            deliveries = look.found().deliveries();
+            spread = areSpread(deliveries);
+            if (look.isWhole() && deliveries.size() < query.rows()) {
+                form.sweptToTheEnd(form.now());
+            }
+            return look.declined() || deliveries.isEmpty() || !spread
+                    ? Optional.empty()
+                    : Optional.of(part(look.found()));
+        } finally {
+            boolean good = spread && isWorthASweep(deliveries, query);
+            form.swept(form.now() - before, deliveries.size(), good, form.now());
         }
-        return Optional.of(part(look.found()));
     }
 
     private static EventStore.Found part(EventStore.Found found) {
@@ -201,9 +209,15 @@ final class Reading {
      * What a read brought.
      *
      * @param declined it brought nothing, since this form of it is not for what is there
+     * @param isCut what is from a certain id on was left out, since it is too large
      * @param least the smallest id from the front on, if the server is the one that the front was found on
      */
-    private record Look(EventStore.Found found, boolean declined, Optional<Long> least) {}
+    private record Look(EventStore.Found found, boolean declined, boolean isCut, Optional<Long> least) {
+        /** Whether only its limits can have left something out. */
+        boolean isWhole() {
+            return !declined && !isCut;
+        }
+    }
 
     private Look run(EventStore.Query query, String text, long from) {
         return run(query, text, from, query.rows(), query.depth(), query.depth(), query.rows(), query.bytes());
@@ -288,7 +302,8 @@ final class Reading {
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
         }
-        return new Look(new EventStore.Found(deliveries, owned, holding, newStreams, due, false), declined, least);
+        EventStore.Found found = new EventStore.Found(deliveries, owned, holding, newStreams, due, false);
+        return new Look(found, declined, end < Long.MAX_VALUE, least);
     }
 
     private static Set<Integer> shards(@Nullable Array array) throws SQLException {

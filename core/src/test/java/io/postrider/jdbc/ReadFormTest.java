@@ -102,15 +102,42 @@ class ReadFormTest {
     }
 
     @Test
-    void afterASweepThatBroughtLittleAllRowsAreLookedAtIfTheyAreFew() {
+    void atTheEndOfABacklogAllRowsAreLookedAtForASecondIfTheyAreFew() {
         form.stepped(10 * MS, 1_000);
-        form.sawBacklog(BACKLOG, 0);
-        form.swept(10 * MS, 1_000, true, 0);
-        assertThat(form.looksAtAll(0)).isFalse();
-        form.swept(MS, 10, false, 0);
+        form.sweptToTheEnd(0);
         assertThat(form.looksAtAll(0)).isTrue();
-        form.foundMany(0);
-        assertThat(form.looksAtAll(0)).isFalse();
+        form.looked(100 * MS, 1, true);
+        assertThat(form.looksAtAll(999 * MS)).as("however dear it is").isTrue();
+        assertThat(form.looksAtAll(1_000 * MS)).isFalse();
+        form.sweptToTheEnd(1_000 * MS);
+        form.looked(10 * MS, 0, true);
+        assertThat(form.looksAtAll(2_000 * MS))
+                .as("what it costs says nothing about steps")
+                .isFalse();
+        form.sweptToTheEnd(2_000 * MS);
+        form.foundMany(2_000 * MS);
+        assertThat(form.looksAtAll(2_000 * MS)).isFalse();
+    }
+
+    @Test
+    void aSweepInVainIsNotRepeatedBeforeStepsHaveFoundABacklog() {
+        form.stepped(100 * MS, 1_000);
+        form.sawBacklog(BACKLOG, 0);
+        form.swept(MS, 0, false, 0);
+        assertThat(form.sweep(1_500 * MS)).isEmpty();
+        form.sawBacklog(BACKLOG, 1_500 * MS);
+        assertThat(form.sweep(1_500 * MS)).isPresent();
+    }
+
+    @Test
+    void otherStreamsGetTheirTurnEverySecondHoweverOftenStepsAreTaken() {
+        assertThat(form.isTurnOfOthers(999 * MS)).isFalse();
+        form.sawBacklog(BACKLOG, 500 * MS);
+        assertThat(form.isTurnOfOthers(1_000 * MS)).isTrue();
+        form.sawNoOthers(1_000 * MS);
+        assertThat(form.isTurnOfOthers(1_999 * MS)).isFalse();
+        form.sawOthers(1_500 * MS);
+        assertThat(form.isTurnOfOthers(2_499 * MS)).isFalse();
     }
 
     @Test

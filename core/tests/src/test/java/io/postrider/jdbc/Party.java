@@ -134,6 +134,7 @@ final class Party implements AutoCloseable {
                 form.sawMore(form.now());
                 elapse(Duration.ofMinutes(1));
                 form.sawBacklog(Optional.of(backlog), form.now());
+                form.sawNoOthers(form.now());
             }
             case LOOK -> form.stepped(Duration.ofMinutes(1).toNanos(), 0);
             case ANY -> {}
@@ -151,6 +152,7 @@ final class Party implements AutoCloseable {
     void sawBacklog(Duration took) {
         form.stepped(took.toNanos(), 100_000);
         form.sawBacklog(Optional.of(backlog), form.now());
+        form.sawNoOthers(form.now());
     }
 
     /** From now on each read is a sweep of this, if it can be. */
