@@ -35,7 +35,6 @@ final class OrderedIntake implements Intake {
     private static final int MIN_DEPTH = 4;
     private static final int MAX_DEEPER = 1 << 12;
     private static final int HELD_SHARE = 20;
-    /** A read that took long because the process or the database stood still says nothing about what a read costs. */
     private static final long LONGEST_HELD_PAUSE = Duration.ofSeconds(10).toNanos();
     /** How long until shards to be careful with are looked at again. */
     private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
@@ -53,6 +52,9 @@ final class OrderedIntake implements Intake {
     private int deeper = 1;
     private int turn;
     private long heldReadAt;
+    /** How long the last read of them took: one that stood still says nothing about what a read costs, two in a row do. */
+    private long heldTook;
+
     private long othersReadAt;
 
     /**
@@ -94,7 +96,8 @@ final class OrderedIntake implements Intake {
             long before = ticker.getAsLong();
             Taken apart = read(held, demand, Math.max(1, demand.rows() / 2), false);
             long after = ticker.getAsLong();
-            heldReadAt = part.onePass() ? after : after + heldPause(after - before);
+            heldReadAt = part.onePass() ? after : after + heldPause(Math.min(after - before, heldTook));
+            heldTook = after - before;
             deliveries.addAll(apart.deliveries());
             due = apart.nextDue();
         }

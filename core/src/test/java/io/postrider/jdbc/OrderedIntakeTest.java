@@ -41,6 +41,7 @@ class OrderedIntakeTest {
     void shardsWithAHeldKeyAreReadInATwentiethOfTheTime() {
         take(Duration.ZERO);
         take(Duration.ofMillis(10));
+        take(Duration.ofMillis(10));
         reads.clear();
         now += Duration.ofMillis(100).toNanos();
         take(Duration.ZERO);
@@ -51,13 +52,31 @@ class OrderedIntakeTest {
     }
 
     @Test
-    void theyAreReadAgainSoonAfterTheProcessStoodStill() {
+    void theyAreReadAgainAtOnceAfterTheProcessOrTheDatabaseStoodStill() {
         take(Duration.ZERO);
-        take(Duration.ofMinutes(5));
+        take(Duration.ofMillis(1));
+        take(Duration.ofMillis(1));
+        now += Duration.ofMillis(19).toNanos();
+        take(Duration.ofSeconds(1));
         reads.clear();
-        now += Duration.ofSeconds(10).toNanos();
+        now += Duration.ofMillis(19).toNanos();
         take(Duration.ZERO);
         assertThat(reads).containsExactly(Set.of(HELD), Set.of(FREE));
+    }
+
+    @Test
+    void howeverDearTheyAreTheyAreReadAgainAfterTenSeconds() {
+        take(Duration.ZERO);
+        take(Duration.ofSeconds(1));
+        take(Duration.ofSeconds(1));
+        reads.clear();
+        // The other shards were read meanwhile.
+        now += Duration.ofSeconds(9).minusNanos(1).toNanos();
+        take(Duration.ZERO);
+        assertThat(reads).containsExactly(Set.of(FREE));
+        now += 1;
+        take(Duration.ZERO);
+        assertThat(reads).containsExactly(Set.of(FREE), Set.of(HELD), Set.of(FREE));
     }
 
     @Test
