@@ -101,6 +101,7 @@ final class ClaimStatements implements AutoCloseable {
     private static Found found(ResultSet rows, long before, Duration lease) throws SQLException {
         List<Leased> leased = new ArrayList<>();
         Optional<Duration> nextDue = Optional.empty();
+        EventColumns columns = new EventColumns(rows);
         while (rows.next()) {
             long id = rows.getLong(1);
             if (rows.wasNull()) {
@@ -111,8 +112,7 @@ final class ClaimStatements implements AutoCloseable {
                 }
             } else {
                 CompetingClaim claim = new CompetingClaim(before, lease, rows.getBoolean(17));
-                Delivery delivery =
-                        new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
+                Delivery delivery = new Delivery(id, rows.getInt(3), rows.getInt(4), columns.event(), claim);
                 leased.add(new Leased(Expiry.of(delivery, rows, 22, before), rows.getInt(5), rows.getInt(6)));
             }
         }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.jdbc;
 
-import io.postrider.OutboxEvent;
-import io.postrider.internal.HeaderJson;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Outcome;
@@ -12,19 +10,15 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 
 /** The statements of one loop on the table of events, over its own connection. For one thread. */
 final class EventStatements implements EventStore {
-    private static final String GAP_HEADER = "postrider-gap";
-
     private final Session session;
     private final Sql sql;
     private final OrderedSettings settings;
@@ -145,40 +139,6 @@ final class EventStatements implements EventStore {
     @Override
     public void close() {
         session.close();
-    }
-
-    /** The columns of an event, which stand in the same places in all statements that read some. */
-    static OutboxEvent event(ResultSet rows) throws SQLException {
-        OutboxEvent.Builder event = OutboxEvent.of(rows.getString(7), rows.getString(9));
-        event.id(rows.getObject(2, UUID.class));
-        String aggregateType = rows.getString(10);
-        String aggregateId = rows.getString(11);
-        // Another writer may have given one half of it.
-        event.aggregate(aggregateType == null ? "" : aggregateType, aggregateId == null ? "" : aggregateId);
-        String key = rows.getString(8);
-        if (key == null) {
-            event.unkeyed();
-        } else {
-            event.key(key);
-        }
-        byte[] payload = rows.getBytes(12);
-        String contentType = rows.getString(13);
-        if (payload != null && contentType != null) {
-            event.payload(payload, contentType);
-        } else if (payload != null) {
-            event.payload(payload);
-        }
-        event.headers(HeaderJson.read(rows.getString(14)));
-        String gap = rows.getString(19);
-        if (gap != null) {
-            event.header(GAP_HEADER, gap);
-        }
-        event.occurredAt(rows.getObject(15, OffsetDateTime.class).toInstant());
-        int maxAttempts = rows.getInt(16);
-        if (!rows.wasNull()) {
-            event.maxAttempts(maxAttempts);
-        }
-        return event.buildStored();
     }
 
     static String status(Outcome.Failed outcome) {

@@ -80,13 +80,14 @@ final class LeaseStatements implements LeaseStore {
         List<Delivery> barred = new ArrayList<>();
         Set<String> barredStreams = new HashSet<>();
         Set<String> newStreams = new HashSet<>();
+        EventColumns columns = new EventColumns(rows);
         while (rows.next()) {
             long startBy = before + rows.getLong(6) * 1000 - SEND_TIME.toNanos();
             Delivery delivery = new Delivery(
                     rows.getLong(1),
                     rows.getInt(3),
                     rows.getInt(4),
-                    EventStatements.event(rows),
+                    columns.event(),
                     new LeaseClaim(startBy, rows.getBoolean(17)));
             boolean barredStream = rows.getBoolean(21);
             (rows.getBoolean(20) && !barredStream ? sendable : barred).add(Expiry.of(delivery, rows, 22, before));

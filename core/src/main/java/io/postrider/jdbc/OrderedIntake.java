@@ -338,11 +338,13 @@ final class OrderedIntake implements Intake {
 
     /** The largest number of rows from one shard and stream. */
     private static int deepest(List<Delivery> deliveries) {
-        record Place(int shard, String stream) {}
-        Map<Place, Integer> rows = new HashMap<>();
-        deliveries.forEach(delivery ->
-                rows.merge(new Place(ShardClaim.of(delivery).shard(), delivery.event().stream()), 1, Integer::sum));
-        return rows.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+        Map<String, int[]> rows = new HashMap<>();
+        int most = 0;
+        for (Delivery delivery : deliveries) {
+            int[] ofStream = rows.computeIfAbsent(delivery.event().stream(), stream -> new int[Ownership.SHARDS]);
+            most = Math.max(most, ++ofStream[ShardClaim.of(delivery).shard()]);
+        }
+        return most;
     }
 
     private static Optional<Duration> earlier(Optional<Duration> a, Optional<Duration> b) {

@@ -265,6 +265,7 @@ final class Reading {
         boolean declined = false;
         long end = Long.MAX_VALUE;
         Optional<Long> least = Optional.empty();
+        EventColumns columns = new EventColumns(rows);
         while (rows.next()) {
             long id = rows.getLong(1);
             if (rows.wasNull()) {
@@ -284,8 +285,7 @@ final class Reading {
                 // No other epoch than the one asked for has been read.
                 long epoch = Objects.requireNonNull(query.shards().get(shard));
                 ShardClaim claim = new ShardClaim(shard, epoch, rows.getBoolean(17), rows.getInt(6), ownership);
-                Delivery delivery =
-                        new Delivery(id, rows.getInt(3), rows.getInt(4), EventStatements.event(rows), claim);
+                Delivery delivery = new Delivery(id, rows.getInt(3), rows.getInt(4), columns.event(), claim);
                 deliveries.add(Expiry.of(delivery, rows, 25, before));
                 if (rows.getBoolean(24)) {
                     leasesRanOut.add(claim.shard());
