@@ -72,6 +72,11 @@ final class LeasedIntake implements CommitIntake {
     }
 
     @Override
+    public boolean ownsAll() {
+        return ownership.ownsAll();
+    }
+
+    @Override
     public void handOver(List<Handed> events) {
         waiting.addAndGet(events.size());
         handed.addAll(events);

@@ -101,6 +101,11 @@ final class Ownership {
         return epochs.size();
     }
 
+    /** Whether there is no shard that another relay reads, or soon will. */
+    boolean ownsAll() {
+        return epochs.size() == SHARDS && leaving.isEmpty();
+    }
+
     /** What may be read: owned and not about to be given up. */
     Map<Integer, Long> readable() {
         Map<Integer, Long> readable = all();

@@ -20,17 +20,21 @@ final class CommitDesk implements Bell.Hearer {
     private final Gates gates;
     private final List<Loop> searching;
     private final Loop sending;
+    private final OwnEvents own;
     private final LongSupplier ticker;
     private final AtomicLong tryAt;
     private volatile boolean open = true;
+    /** Until then events are leased, so that a writer without the right to it is told at once, not when a second relay joins. */
+    private volatile boolean hasBeenHanded;
 
     /**
      * @param searching the loops of this relay that look for events, and try closed gates
      * @param sending the loop of the intake
      */
-    CommitDesk(CommitIntake intake, Gates gates, List<Loop> searching, Loop sending, LongSupplier ticker) {
+    CommitDesk(CommitIntake intake, Shared shared, List<Loop> searching, Loop sending, LongSupplier ticker) {
         this.intake = intake;
-        this.gates = gates;
+        this.gates = shared.gates();
+        this.own = shared.told().own();
         this.searching = List.copyOf(searching);
         this.sending = sending;
         this.ticker = ticker;
@@ -49,11 +53,27 @@ final class CommitDesk implements Bell.Hearer {
 
     @Override
     public OptionalLong lessee(OutboxEvent event) {
-        return open && (!gates.isClosed(event.stream()) || isTrial()) ? intake.lessee(event) : OptionalLong.empty();
+        if (!open || (gates.isClosed(event.stream()) && !isTrial())) {
+            return OptionalLong.empty();
+        }
+        if (needsNoLease()) {
+            own.appended(event.id());
+            return OptionalLong.empty();
+        }
+        return intake.lessee(event);
+    }
+
+    /** Where no other relay reads, and there is no backlog to overtake, to ring costs the writer less and is as soon. */
+    private boolean needsNoLease() {
+        return hasBeenHanded
+                && !searching.isEmpty()
+                && intake.ownsAll()
+                && searching.stream().noneMatch(Loop::isBehind);
     }
 
     @Override
     public void handedOver(List<Bell.Handed> events) {
+        hasBeenHanded = true;
         intake.handOver(events);
         sending.ring();
     }

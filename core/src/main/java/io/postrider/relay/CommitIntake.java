@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Takes what this process has just committed and leased for itself. {@link #lessee} and {@link #handOver} are for any
- * thread, the rest for that of its loop.
+ * Takes what this process has just committed and leased for itself. {@link #lessee}, {@link #ownsAll} and {@link #handOver}
+ * are for any thread, the rest for that of its loop.
  *
  * <p>It writes no verdicts: what fails is given back, and the owner of its shard tries and judges it.
  */
@@ -18,6 +18,9 @@ public interface CommitIntake extends Intake {
      * could not send the last events of its key or stream.
      */
     OptionalLong lessee(OutboxEvent event);
+
+    /** Whether all that is not leased is read by the other loops of this relay, and by nobody else. From any thread. */
+    boolean ownsAll();
 
     /** These were committed; what of them is leased will be taken next. */
     void handOver(List<Bell.Handed> events);

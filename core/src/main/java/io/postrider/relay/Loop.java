@@ -22,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class Loop {
     private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
-    private static final long LOOK_AT_OTHERS_FIRST = Duration.ofMillis(50).toNanos();
-    private static final long LOOK_AT_OTHERS_AT_LEAST = Duration.ofMillis(400).toNanos();
-    private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
 
     private final Intake intake;
     /** Whether it looks for events by itself, and so can also try a destination that did not answer. */
@@ -50,8 +47,6 @@ final class Loop {
     private volatile boolean taking = true;
     private long timeoutsCheckedAt;
     private boolean leftOutFull;
-    /** As a poll, it comes the less often the longer it has found nothing. */
-    private long lookAtOthersEvery = LOOK_AT_OTHERS_FIRST;
     /** Whether it did all that it was asked for, the last time that it was asked. */
     private boolean feedIsWell;
 
@@ -153,6 +148,11 @@ final class Loop {
     /** Whether the last read found nothing that may be sent. */
     boolean foundNothing() {
         return pace.lastReadWasEmpty();
+    }
+
+    /** Whether what is committed now would have to wait behind a backlog. From any thread. */
+    boolean isBehind() {
+        return pace.isBehind();
     }
 
     int inFlight() {
@@ -305,13 +305,9 @@ final class Loop {
         try {
             long began = ticker.getAsLong();
             Taken taken = intake.take(room.demand(full).closed(closed));
-            if (leftOutFull) {
-                long later = Math.min(lookAtOthersEvery * 2, LOOK_AT_OTHERS_AT_LEAST);
-                lookAtOthersEvery = taken.deliveries().isEmpty() ? later : LOOK_AT_OTHERS_FIRST;
-            }
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
-            pace.read(taken, began, ticker.getAsLong());
+            pace.read(taken, leftOutFull, began, ticker.getAsLong());
         } catch (FeedException e) {
             // What was rung for has not been looked at.
             rung.set(true);
@@ -361,7 +357,7 @@ final class Loop {
 
     private long nanosToSettle(long now) {
         // What is sent at its commit waits for the settles of loops that search; behind its own kind it goes without.
-        boolean inTheWay = searches && (shared.sendsCommits() || pace.lastReadLeftMore());
+        boolean inTheWay = searches && (shared.leasesCommits().getAsBoolean() || pace.lastReadLeftMore());
         boolean awaited = inTheWay || leftOutFull || room.isFull();
         return taking ? unsettled.nanosToSettle(now, lanes.rows(), awaited) : 0;
     }
@@ -376,9 +372,7 @@ final class Loop {
         }
         boolean isRung = rung.get();
         long wait = Math.max(isRung ? 0 : pace.nanosToRead(now), pace.nanosToRest(now));
-        // A full stream is left out, and the others need not be looked at for every answer to that one.
-        long apart = isRung ? LOOK_AT_OTHERS_WHEN_RUNG : lookAtOthersEvery;
-        return someFull ? Math.max(wait, apart - pace.nanosSinceRead(now)) : wait;
+        return someFull ? Math.max(wait, pace.nanosToLookAtOthers(isRung, now)) : wait;
     }
 
     private long nanosToNextTurn(long now) {

@@ -21,6 +21,10 @@ final class Pace {
     private static final long COSTLY = Duration.ofMillis(20).toNanos();
 
     private static final long LONGEST_REST = Duration.ofMillis(250).toNanos();
+    private static final long LOOK_AT_OTHERS_FIRST = Duration.ofMillis(50).toNanos();
+    private static final long LOOK_AT_OTHERS_AT_LEAST = Duration.ofMillis(400).toNanos();
+    private static final long LOOK_AT_OTHERS_WHEN_RUNG = Duration.ofMillis(10).toNanos();
+    private static final long BEHIND_AFTER = Duration.ofMillis(500).toNanos();
     private static final long NEVER = Duration.ofDays(1).toNanos();
     private static final long LAST_PAUSE = Duration.ofSeconds(1).toNanos();
 
@@ -37,6 +41,11 @@ final class Pace {
     private boolean lastReadWasEmpty;
     private boolean lastReadLeftMore;
     private boolean leftSomeOut;
+    /** As a poll, it comes the less often the longer it has found nothing. */
+    private long lookAtOthersEvery = LOOK_AT_OTHERS_FIRST;
+    /** Since when every read has left something; 0: the last one did not. Asked for by any thread. */
+    private volatile long behindSince;
+
     private long feedPause;
     private long feedDownSince;
     private long feedAt;
@@ -66,8 +75,9 @@ final class Pace {
         return Math.max(0, readAt - now);
     }
 
-    long nanosSinceRead(long now) {
-        return now - lastReadAt;
+    /** While a stream is full and left out, the others need not be looked at for every answer to that one. */
+    long nanosToLookAtOthers(boolean rung, long now) {
+        return lastReadAt + (rung ? LOOK_AT_OTHERS_WHEN_RUNG : lookAtOthersEvery) - now;
     }
 
     void readNow() {
@@ -80,9 +90,18 @@ final class Pace {
         return Math.max(0, restUntil - now);
     }
 
-    /** A read that began then came back with this. */
-    void read(Taken taken, long began, long now) {
+    /**
+     * A read that began then came back with this.
+     *
+     * @param leftOutFull whether a stream was left out that has no room
+     */
+    void read(Taken taken, boolean leftOutFull, long began, long now) {
         lastReadAt = now;
+        behindSince = !taken.more() && !leftOutFull ? 0 : behindSince == 0 ? began : behindSince;
+        if (leftOutFull) {
+            long later = Math.min(lookAtOthersEvery * 2, LOOK_AT_OTHERS_AT_LEAST);
+            lookAtOthersEvery = taken.deliveries().isEmpty() ? later : LOOK_AT_OTHERS_FIRST;
+        }
         long took = now - began;
         restUntil = taken.more() || took < COSTLY ? now : now + Math.min(took, LONGEST_REST);
         lastReadWasEmpty = taken.deliveries().isEmpty() && !taken.more() && taken.complete();
@@ -117,6 +136,12 @@ final class Pace {
     /** Whether some could not be read by now: it was cut off, or something under way stood in the way. */
     boolean lastReadLeftMore() {
         return lastReadLeftMore || leftSomeOut;
+    }
+
+    /** Whether there has been more than could be read for a while. From any thread. */
+    boolean isBehind() {
+        long since = behindSince;
+        return since != 0 && ticker.getAsLong() - since >= BEHIND_AFTER;
     }
 
     boolean mayTouchFeed(long now) {

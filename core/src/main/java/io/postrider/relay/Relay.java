@@ -109,7 +109,7 @@ public final class Relay implements AutoCloseable {
         CommitIntake intake = joined.commits(settings.bell()::ring);
         LoopThread sending = new LoopThread(settings.name() + "-commits", intake);
         loops.add(sending);
-        CommitDesk opened = new CommitDesk(intake, gates, searching, sending.loop, System::nanoTime);
+        CommitDesk opened = new CommitDesk(intake, shared(), searching, sending.loop, System::nanoTime);
         commits = intake;
         desk = opened;
         return opened;
@@ -202,10 +202,13 @@ public final class Relay implements AutoCloseable {
         return told.publishedCount();
     }
 
-    /** How many of them were sent at their commit. */
+    /**
+     * How many of them were sent at their commit: under a lease, or where this relay read all shards and was not behind, by its
+     * loops that the commit woke.
+     */
     public long publishedOnCommitCount() {
         CommitIntake intake = commits;
-        return intake == null ? 0 : intake.settledCount();
+        return told.own().publishedCount() + (intake == null ? 0 : intake.settledCount());
     }
 
     /** Events taken and not yet settled. */
@@ -248,20 +251,27 @@ public final class Relay implements AutoCloseable {
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
         Pace pace = new Pace(settings.name(), System::nanoTime, random, idle, toldWhenDue);
+        return new Loop(intake, publisher, shared(), pace, wake);
+    }
+
+    private Shared shared() {
         Publisher.Traits traits = publisher.traits();
         Duration patience = traits.answersWithin().compareTo(settings.answerTimeout()) > 0
                 ? traits.answersWithin()
                 : settings.answerTimeout();
-        Window window = settings.window().forAtMost(traits.mostUnderWay());
-        Shared shared = new Shared(
-                window,
-                new Judge(settings.retry(), random),
+        return new Shared(
+                settings.window().forAtMost(traits.mostUnderWay()),
+                new Judge(settings.retry(), new SplittableRandom()),
                 gates,
                 told,
                 patience,
                 slots,
-                settings.publishesOnCommit());
-        return new Loop(intake, publisher, shared, pace, wake);
+                this::leasesCommits);
+    }
+
+    private boolean leasesCommits() {
+        CommitIntake intake = commits;
+        return intake != null && !intake.ownsAll();
     }
 
     /** Runs one loop. */

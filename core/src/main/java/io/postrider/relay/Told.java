@@ -16,6 +16,7 @@ final class Told {
     private final String relay;
     private final RelayListener listener;
     private final EventLog events;
+    private final OwnEvents own = new OwnEvents();
     private final LongAdder published = new LongAdder();
     private final LongAdder retried = new LongAdder();
     private final LongAdder dead = new LongAdder();
@@ -28,6 +29,7 @@ final class Told {
 
     void published(Published done) {
         published.increment();
+        own.published(done.delivery().event().id());
         events.published(done.delivery());
         tell(() -> listener.published(done.delivery().event(), done.took()));
     }
@@ -61,6 +63,11 @@ final class Told {
     void outageEnded(String stream, Duration lasted) {
         log.info("Stream {} flows again after {} ms (relay {})", stream, lasted.toMillis(), relay);
         tell(() -> listener.outageEnded(stream, lasted));
+    }
+
+    /** What this process has appended, and its own loops find. */
+    OwnEvents own() {
+        return own;
     }
 
     long publishedCount() {

@@ -90,6 +90,18 @@ class OwnershipTest {
     }
 
     @Test
+    void allAreOwnedOnlyIfNoneIsMissingAndNoneIsAboutToBeGivenUp() {
+        own(IntStream.range(1, Ownership.SHARDS).boxed().toArray(Integer[]::new));
+        assertThat(ownership.ownsAll()).isFalse();
+        own(0);
+        assertThat(ownership.ownsAll()).isTrue();
+        ownership.leave(List.of(17));
+        assertThat(ownership.ownsAll()).isFalse();
+        ownership.stay(List.of(17));
+        assertThat(ownership.ownsAll()).isTrue();
+    }
+
+    @Test
     void onlyLeavingShardsOfWhichNothingIsTakenAreWithdrawn() {
         own(1, 2, 3);
         ownership.took(2);

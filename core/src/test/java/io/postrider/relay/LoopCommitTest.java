@@ -19,7 +19,7 @@ class LoopCommitTest extends LoopRig {
     void sendCommits() {
         Told teller = new Told("r", new RelayListener() {});
         Window window = new Window(100, 1 << 20);
-        Shared shared = new Shared(window, judge(), gates, teller, ANSWER_TIMEOUT, Slots.unlimited(), true);
+        Shared shared = new Shared(window, judge(), gates, teller, ANSWER_TIMEOUT, Slots.unlimited(), () -> true);
         loop = new Loop(
                 commits,
                 publisher,
@@ -62,6 +62,11 @@ class LoopCommitTest extends LoopRig {
         @Override
         public OptionalLong lessee(OutboxEvent event) {
             return OptionalLong.empty();
+        }
+
+        @Override
+        public boolean ownsAll() {
+            return false;
         }
 
         @Override

@@ -199,7 +199,7 @@ class LoopFeedTest extends LoopRig {
 
     @Test
     void whereEventsAreSentAtTheirCommitASettleWaitsForNothing() {
-        sendsCommits = true;
+        leasesCommits = true;
         loop = loop(new Window(100, 1 << 20));
         appendAll("s", "a");
         loop.turn();

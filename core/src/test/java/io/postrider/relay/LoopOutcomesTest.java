@@ -137,7 +137,8 @@ class LoopOutcomesTest extends LoopRig {
 
     private Loop limited(Slots slots) {
         Told teller = new Told("r", new RelayListener() {});
-        Shared shared = new Shared(new Window(100, 1 << 20), judge(), gates, teller, ANSWER_TIMEOUT, slots, false);
+        Shared shared =
+                new Shared(new Window(100, 1 << 20), judge(), gates, teller, ANSWER_TIMEOUT, slots, () -> false);
         Pace pace = new Pace("r", () -> now, HALF, Duration.ofMillis(500));
         return new Loop(intake, publisher, shared, pace, wakes::incrementAndGet);
     }

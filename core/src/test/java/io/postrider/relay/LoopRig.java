@@ -21,7 +21,7 @@ class LoopRig {
     final List<String> told = new ArrayList<>();
     final Gates gates = new Gates(HALF);
     final AtomicInteger wakes = new AtomicInteger();
-    boolean sendsCommits;
+    boolean leasesCommits;
     Loop loop = loop(new Window(100, 1 << 20));
 
     Loop loop(Window window) {
@@ -38,7 +38,7 @@ class LoopRig {
 
     Loop loop(Window window, Publisher to, Judge judge, Slots slots) {
         Told teller = new Told("r", new Heard());
-        Shared shared = new Shared(window, judge, gates, teller, ANSWER_TIMEOUT, slots, sendsCommits);
+        Shared shared = new Shared(window, judge, gates, teller, ANSWER_TIMEOUT, slots, () -> leasesCommits);
         Pace pace = new Pace("r", () -> now, HALF, Duration.ofMillis(500));
         return new Loop(intake, to, shared, pace, wakes::incrementAndGet);
     }

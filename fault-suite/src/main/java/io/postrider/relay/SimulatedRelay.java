@@ -55,7 +55,7 @@ public final class SimulatedRelay {
                 told,
                 setup.answerTimeout(),
                 Slots.unlimited(),
-                intakes.stream().anyMatch(CommitIntake.class::isInstance));
+                () -> intakes.stream().anyMatch(each -> each instanceof CommitIntake commits && !commits.ownsAll()));
         CommitDesk opened = null;
         for (int i = 0; i < intakes.size(); i++) {
             List<Loop> searching = List.copyOf(loops);
@@ -67,7 +67,7 @@ public final class SimulatedRelay {
             Loop loop = new Loop(intakes.get(i), publisher, shared, pace, wakes.apply(i));
             loops.add(loop);
             if (intakes.get(i) instanceof CommitIntake commits) {
-                opened = new CommitDesk(commits, gates, searching, loop, ticker);
+                opened = new CommitDesk(commits, shared, searching, loop, ticker);
             }
         }
         desk = opened;

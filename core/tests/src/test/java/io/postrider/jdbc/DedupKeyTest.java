@@ -126,6 +126,7 @@ class DedupKeyTest extends OutboxRig {
         List<String> sent = Collections.synchronizedList(new ArrayList<>());
         CompletableFuture<Void> first = new CompletableFuture<>();
         JdbcOutbox outbox = this.outbox.withLease(Duration.ofMinutes(1));
+        DATABASE.leaveAShardToOthers();
         try (Relay relay = Relay.from(OrderedFeed.of(DATABASE.dataSource()))
                 .to(event -> {
                     sent.add(event.key().orElseThrow());

@@ -127,6 +127,7 @@ class ExpiryTest {
 
     @Test
     void whatIsPublishedOnCommitIsLeftToTheOwnerOfItsShardIfItHasExpired() {
+        database.leaveAShardToOthers();
         Relay relay = start(Relay.from(OrderedFeed.of(database.dataSource()))
                 .to(recording)
                 .listener(told())

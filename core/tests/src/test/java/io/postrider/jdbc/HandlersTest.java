@@ -133,6 +133,7 @@ class HandlersTest {
 
     @Test
     void whatIsCommittedHereIsHandledAtOnce() {
+        database.leaveAShardToOthers();
         Handlers handlers = Handlers.builder()
                 .on("s", "T")
                 .run(event -> {})

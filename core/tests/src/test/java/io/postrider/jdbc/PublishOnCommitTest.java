@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Events are sent by the process that wrote them, right after their commit; the relay is the net. */
@@ -36,6 +37,11 @@ class PublishOnCommitTest {
         sent.add(event.key().orElse("") + ":" + event.type());
         return CompletableFuture.completedFuture(null);
     };
+
+    @BeforeEach
+    void ownNotAllShards() {
+        database.leaveAShardToOthers();
+    }
 
     @AfterEach
     void close() {
@@ -120,7 +126,7 @@ class PublishOnCommitTest {
                 started(from(recording).publishesOnlyOnCommit(outbox.bell()).name("here"));
         outbox.transact(tx -> tx.append(event("k", "first")));
         await().atMost(PATIENCE).until(() -> here.publishedOnCommitCount() == 1);
-        assertThat(database.number("SELECT count(DISTINCT owner) FROM outbox_shard"))
+        assertThat(database.number("SELECT count(DISTINCT owner) FROM outbox_shard WHERE shard < 255"))
                 .isEqualTo(1);
         assertThat(database.column("SELECT settled_by FROM outbox_history")).containsExactly("here");
         assertThat(elsewhere.publishedCount()).isZero();

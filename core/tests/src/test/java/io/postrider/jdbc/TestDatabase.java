@@ -84,6 +84,14 @@ final class TestDatabase {
                 + " SELECT 'elsewhere', 'k' || n, 'T', 'DEAD' FROM generate_series(1, 16384) n");
     }
 
+    /** A relay elsewhere owns a shard and rests: no relay here owns all of them, so it leases what is committed here. */
+    void leaveAShardToOthers() {
+        execute(
+                "WITH elsewhere AS (INSERT INTO outbox_relay (name, relay_group, wants, ttl_ms, lease_until)"
+                        + " VALUES ('elsewhere', 'default', 'REST', 3600000, now() + interval '1 hour') RETURNING id)"
+                        + " INSERT INTO outbox_shard (relay_group, shard, owner, epoch) SELECT 'default', 255, id, 1 FROM elsewhere");
+    }
+
     static String literal(@Nullable String text) {
         return text == null ? "NULL" : "'" + text.replace("'", "''") + "'";
     }
