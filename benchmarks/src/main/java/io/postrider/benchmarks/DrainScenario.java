@@ -11,7 +11,6 @@ import java.util.function.Function;
 
 /** How fast a backlog is delivered to Kafka and removed. */
 final class DrainScenario implements Scenario {
-    private static final int WARM_UP_EVENTS = 100_000;
     private static final String ONE_RELAY = "one-relay";
     private static final String USUAL_HEAP = "1g";
 
@@ -72,7 +71,7 @@ final class DrainScenario implements Scenario {
 
     @Override
     public Results measure(Rig rig, Consumer<String> progress) throws Exception {
-        Rounds rounds = new Rounds(options.rounds(), Math.min(events, WARM_UP_EVENTS), events);
+        Rounds rounds = new Rounds(options.rounds(), events, events);
         List<Variant> variants = new ArrayList<>();
         wanted.forEach(name -> variants.add(maker(name).apply(rig)));
         Results results = new Results("drain", DrainRound.METRIC, wanted, List.of("row-claim", "floor", ONE_RELAY));

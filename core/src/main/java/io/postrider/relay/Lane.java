@@ -32,16 +32,25 @@ final class Lane {
         CompletionStage<?> send(Delivery delivery);
     }
 
+    private final Object key;
     private final Send send;
     private final int most;
     private final ArrayDeque<Departure> underWay = new ArrayDeque<>(4);
     private final ArrayDeque<Delivery> unsent = new ArrayDeque<>(4);
     private final SortedMap<Long, Failed> failed = new TreeMap<>();
 
-    /** @param most how many may be under way at once */
-    Lane(Send send, int most) {
+    /**
+     * @param key what it is found by
+     * @param most how many may be under way at once
+     */
+    Lane(Object key, Send send, int most) {
+        this.key = key;
         this.send = send;
         this.most = most;
+    }
+
+    Object key() {
+        return key;
     }
 
     CompletionStage<?> send(Delivery delivery) {

@@ -47,7 +47,7 @@ final class Lanes {
     void enter(Delivery delivery) {
         Lane lane = lanes.computeIfAbsent(
                 keyOf(delivery),
-                key -> newLane(keepsOrder && delivery.event().key().isPresent()));
+                key -> newLane(key, keepsOrder && delivery.event().key().isPresent()));
         boolean couldGo = lane.mayGo();
         lane.add(delivery);
         if (!couldGo) {
@@ -63,10 +63,10 @@ final class Lanes {
                 keepsOrder && event.key().isPresent() ? event.key().get() : event.id());
     }
 
-    private Lane newLane(boolean keyed) {
+    private Lane newLane(LaneKey key, boolean keyed) {
         return (keyed ? publisher.run() : Optional.<Publisher.Run>empty())
-                .map(run -> new Lane(delivery -> run.publish(delivery.event()), MOST_OF_A_KEY))
-                .orElseGet(() -> new Lane(publisher::deliver, 1));
+                .map(run -> new Lane(key, delivery -> run.publish(delivery.event()), MOST_OF_A_KEY))
+                .orElseGet(() -> new Lane(key, publisher::deliver, 1));
     }
 
     /** The next one to be sent, or {@code null}; from now on it is under way. */
@@ -110,7 +110,7 @@ final class Lanes {
         List<Delivery> back = new ArrayList<>(List.of(departure.delivery()));
         back.addAll(lane.takeUnsent());
         if (lane.isOver()) {
-            lanes.remove(keyOf(departure.delivery()));
+            lanes.remove(lane.key());
         }
         return back;
     }
@@ -118,7 +118,7 @@ final class Lanes {
     private Lane.@Nullable Ended endOrGoOn(Departure departure) {
         Lane lane = departure.lane();
         if (lane.isOver()) {
-            lanes.remove(keyOf(departure.delivery()));
+            lanes.remove(lane.key());
             return lane.ended();
         }
         readyIfItMayGo(lane);

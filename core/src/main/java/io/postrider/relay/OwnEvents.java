@@ -33,7 +33,8 @@ final class OwnEvents {
     }
 
     void published(UUID id) {
-        if (newer.remove(id) || (!older.isEmpty() && older.remove(id))) {
+        // Mostly there is nothing: then not even the id is looked at.
+        if ((!newer.isEmpty() && newer.remove(id)) || (!older.isEmpty() && older.remove(id))) {
             published.increment();
         }
     }

@@ -62,7 +62,7 @@ class CourierTest {
     }
 
     private static Departure departure(Publisher publisher) {
-        return new Departure(Deliveries.of(1, "s", "k"), new Lane(publisher::deliver, 1), 0);
+        return new Departure(Deliveries.of(1, "s", "k"), new Lane("k", publisher::deliver, 1), 0);
     }
 
     @SuppressWarnings("NullAway")

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class LaneTest {
     private static final Failure NO = Failure.of(new IllegalStateException("no"));
 
-    private final Lane lane = new Lane(event -> new CompletableFuture<>(), 3);
+    private final Lane lane = new Lane("k", event -> new CompletableFuture<>(), 3);
     private final Delivery first = added(1);
     private final Delivery second = added(2);
     private final Delivery third = added(3);
