@@ -78,6 +78,7 @@ class HandlerFaultsTest {
 
     @Test
     @Tag("T09")
+    @DisplayName("A relay sleeps through its lease while its handlers run")
     void whatAReplacedRelayWasHandlingIsRolledBackWhenItGoesOn() {
         try (Rig rig = Rig.on(SharedServers.get(), "T09 handlers of a paused relay")) {
             Effects effects = Effects.in(rig);
@@ -116,6 +117,7 @@ class HandlerFaultsTest {
 
     @Test
     @Tag("T08")
+    @DisplayName("Answers to commits are lost")
     @Tag("sample")
     void anEffectIsMadeOnceWhereTheAnswersToCommitsAreLost() {
         Rig.Servers servers = SharedServers.get();
@@ -149,6 +151,7 @@ class HandlerFaultsTest {
 
     @Test
     @Tag("T12")
+    @DisplayName("Handlers take all the time of a process")
     void aRelayWhoseHandlersTakeAllTheTimeOfTheProcessKeepsItsShare() {
         try (Rig rig = Rig.on(SharedServers.get(), "T12 starved relay")) {
             Effects effects = Effects.in(rig);

@@ -29,7 +29,7 @@ class LostSignalTest {
 
     @Test
     @Tag("T42")
-    @DisplayName("Listener killed")
+    @DisplayName("The listener for commits is killed")
     void pollingGoesOnAndTheListenerComesBackByItself() {
         try (Rig rig = Rig.on(SharedServers.get(), "T42 listener killed")) {
             Bell heard = new Bell();

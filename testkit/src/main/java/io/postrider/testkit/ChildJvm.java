@@ -61,6 +61,11 @@ public final class ChildJvm implements AutoCloseable {
         return new Builder(main.getName());
     }
 
+    /** The same of a class that is not on this JVM's classpath, but on that of the child. */
+    public static Builder of(String main) {
+        return new Builder(main);
+    }
+
     /** The child's process id. */
     public long pid() {
         return process.pid();
