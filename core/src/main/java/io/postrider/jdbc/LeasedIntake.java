@@ -217,7 +217,7 @@ final class LeasedIntake implements CommitIntake {
         settled.add(gone.size());
         gone.forEach(this::gave);
         // The next of such a key is not leased, and may have been found to stand behind these.
-        if (gone.stream().anyMatch(each -> detours.isOn(each.event()))) {
+        if (ownsAll() || gone.stream().anyMatch(each -> detours.isOn(each.event()))) {
             passedOver.run();
         }
     }

@@ -56,6 +56,7 @@ final class OrderedIntake implements Intake {
     private long heldTook;
 
     private long othersReadAt;
+    private boolean isCareful;
 
     /**
      * Which shards an intake serves: those whose number has the remainder {@code index} when divided by {@code count}.
@@ -89,6 +90,7 @@ final class OrderedIntake implements Intake {
                                 ? careful
                                 : holding.contains(shard) ? held : free)
                         .put(shard, epoch));
+        isCareful = !careful.isEmpty();
         List<Delivery> deliveries = new ArrayList<>();
         boolean more = false;
         Optional<Duration> due = Optional.empty();
@@ -294,6 +296,11 @@ final class OrderedIntake implements Intake {
     @Override
     public void release(List<Delivery> deliveries) {
         deliveries.forEach(this::gave);
+    }
+
+    @Override
+    public boolean putsOff() {
+        return isCareful || !holding.isEmpty();
     }
 
     @Override

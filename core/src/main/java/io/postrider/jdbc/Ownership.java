@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class Ownership {
     static final int SHARDS = 256;
 
+    private final int shards;
     private final ConcurrentMap<Integer, Long> epochs;
     private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
     private final AtomicIntegerArray taken = new AtomicIntegerArray(SHARDS);
@@ -28,11 +29,17 @@ final class Ownership {
     private volatile boolean hasRight;
 
     Ownership() {
-        this(new ConcurrentHashMap<>());
+        this(SHARDS);
+    }
+
+    /** @param shards how many there are in all */
+    Ownership(int shards) {
+        this(shards, new ConcurrentHashMap<>());
     }
 
     /** @param epochs where owned shards are noted; a test sees there in which order things happen */
-    Ownership(ConcurrentMap<Integer, Long> epochs) {
+    Ownership(int shards, ConcurrentMap<Integer, Long> epochs) {
+        this.shards = shards;
         this.epochs = epochs;
     }
 
@@ -103,7 +110,7 @@ final class Ownership {
 
     /** Whether there is no shard that another relay reads, or soon will. */
     boolean ownsAll() {
-        return epochs.size() == SHARDS && leaving.isEmpty();
+        return epochs.size() == shards && leaving.isEmpty();
     }
 
     /** What may be read: owned and not about to be given up. */

@@ -24,19 +24,23 @@ final class CommitDesk implements Bell.Hearer {
     private final LongSupplier ticker;
     private final AtomicLong tryAt;
     private volatile boolean open = true;
-    /** Until then events are leased, so that a writer without the right to it is told at once, not when a second relay joins. */
+    /** Until then events are leased, so that a missing right to do so is found at once, not when another relay joins. */
     private volatile boolean hasBeenHanded;
 
     /**
-     * @param searching the loops of this relay that look for events, and try closed gates
-     * @param sending the loop of the intake
+     * The loops of the relay.
+     *
+     * @param searching those that look for events, and try closed gates
+     * @param sending the one of the intake
      */
-    CommitDesk(CommitIntake intake, Shared shared, List<Loop> searching, Loop sending, LongSupplier ticker) {
+    record Loops(List<Loop> searching, Loop sending) {}
+
+    CommitDesk(CommitIntake intake, Gates gates, Told told, Loops loops, LongSupplier ticker) {
         this.intake = intake;
-        this.gates = shared.gates();
-        this.own = shared.told().own();
-        this.searching = List.copyOf(searching);
-        this.sending = sending;
+        this.gates = gates;
+        this.own = told.own();
+        this.searching = List.copyOf(loops.searching());
+        this.sending = loops.sending();
         this.ticker = ticker;
         this.tryAt = new AtomicLong(ticker.getAsLong());
     }
@@ -63,12 +67,20 @@ final class CommitDesk implements Bell.Hearer {
         return intake.lessee(event);
     }
 
-    /** Where no other relay reads, and there is no backlog to overtake, to ring costs the writer less and is as soon. */
+    /** Whether commits are leased to this relay now. */
+    boolean leases() {
+        return !needsNoLease();
+    }
+
+    /**
+     * Where no other relay reads, and there is nothing that the event might have to wait for, to ring costs the writer less and
+     * is as soon. Several loops would all have to read.
+     */
     private boolean needsNoLease() {
         return hasBeenHanded
-                && !searching.isEmpty()
+                && searching.size() == 1
                 && intake.ownsAll()
-                && searching.stream().noneMatch(Loop::isBehind);
+                && !searching.get(0).isBehind();
     }
 
     @Override

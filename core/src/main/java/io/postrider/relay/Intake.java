@@ -35,6 +35,11 @@ public interface Intake extends AutoCloseable {
         return true;
     }
 
+    /** Whether something that may be sent now is left to later reads, such as what shares a shard with a held key. */
+    default boolean putsOff() {
+        return false;
+    }
+
     /** How many are handed out. */
     int size();
 

@@ -150,7 +150,7 @@ final class Loop {
         return pace.lastReadWasEmpty();
     }
 
-    /** Whether what is committed now would have to wait behind a backlog. From any thread. */
+    /** Whether what is committed now might have to wait, for a backlog or a slow read. From any thread. */
     boolean isBehind() {
         return pace.isBehind();
     }
@@ -297,7 +297,7 @@ final class Loop {
         if (nanosToRead(now) > 0) {
             return false;
         }
-        rung.set(false);
+        boolean called = rung.getAndSet(false) || pace.lastReadLeftMore();
         Set<String> full = room.fullStreams();
         leftOutFull = !full.isEmpty();
         Set<String> closed = shared.gates().closed();
@@ -307,7 +307,10 @@ final class Loop {
             Taken taken = intake.take(room.demand(full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
-            pace.read(taken, leftOutFull, began, ticker.getAsLong());
+            if (!called) {
+                shared.told().own().foundLate(taken.deliveries());
+            }
+            pace.read(taken, leftOutFull, intake.putsOff(), began, ticker.getAsLong());
         } catch (FeedException e) {
             // What was rung for has not been looked at.
             rung.set(true);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What this process has appended and left to the loops of its own relay, until they have published it. Events that are
- * rolled back, or that another relay publishes after all, are forgotten when there have been enough others. Thread-safe.
+ * What this process has appended and left to the loops of its own relay, until they have published it, at its commit or
+ * late. Events that are rolled back, or that another relay publishes after all, are forgotten when there have been enough
+ * others. Thread-safe.
  */
 final class OwnEvents {
     private static final int MOST = 10_000;
@@ -34,9 +36,20 @@ final class OwnEvents {
 
     void published(UUID id) {
         // Mostly there is nothing: then not even the id is looked at.
-        if ((!newer.isEmpty() && newer.remove(id)) || (!older.isEmpty() && older.remove(id))) {
+        if ((!newer.isEmpty() || !older.isEmpty()) && forget(id)) {
             published.increment();
         }
+    }
+
+    /** A commit has not called for these, or they have failed: when they are published, it is not at their commit. */
+    void foundLate(List<Delivery> deliveries) {
+        if (!newer.isEmpty() || !older.isEmpty()) {
+            deliveries.forEach(delivery -> forget(delivery.event().id()));
+        }
+    }
+
+    private boolean forget(UUID id) {
+        return newer.remove(id) || (!older.isEmpty() && older.remove(id));
     }
 
     /** How many of them were published. */

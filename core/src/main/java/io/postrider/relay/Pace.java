@@ -43,7 +43,7 @@ final class Pace {
     private boolean leftSomeOut;
     /** As a poll, it comes the less often the longer it has found nothing. */
     private long lookAtOthersEvery = LOOK_AT_OTHERS_FIRST;
-    /** Since when every read has left something; 0: the last one did not. Asked for by any thread. */
+    /** Since when every read has left something or was dear; 0: the last one was not so. Asked for by any thread. */
     private volatile long behindSince;
 
     private long feedPause;
@@ -94,10 +94,12 @@ final class Pace {
      * A read that began then came back with this.
      *
      * @param leftOutFull whether a stream was left out that has no room
+     * @param putOff whether it left other things to later reads
      */
-    void read(Taken taken, boolean leftOutFull, long began, long now) {
+    void read(Taken taken, boolean leftOutFull, boolean putOff, long began, long now) {
         lastReadAt = now;
-        behindSince = !taken.more() && !leftOutFull ? 0 : behindSince == 0 ? began : behindSince;
+        boolean behind = taken.more() || leftOutFull || putOff || now - began >= COSTLY;
+        behindSince = !behind ? 0 : behindSince == 0 ? began : behindSince;
         if (leftOutFull) {
             long later = Math.min(lookAtOthersEvery * 2, LOOK_AT_OTHERS_AT_LEAST);
             lookAtOthersEvery = taken.deliveries().isEmpty() ? later : LOOK_AT_OTHERS_FIRST;
@@ -138,7 +140,7 @@ final class Pace {
         return lastReadLeftMore || leftSomeOut;
     }
 
-    /** Whether there has been more than could be read for a while. From any thread. */
+    /** Whether what is committed now might have to wait, as it would have for a while. From any thread. */
     boolean isBehind() {
         long since = behindSince;
         return since != 0 && ticker.getAsLong() - since >= BEHIND_AFTER;

@@ -45,7 +45,7 @@ public final class Relay implements AutoCloseable {
     private State state = State.NEW;
     private final List<LoopThread> loops = new CopyOnWriteArrayList<>();
     private @Nullable MembershipThread membership;
-    private @Nullable CommitDesk desk;
+    private volatile @Nullable CommitDesk desk;
     private volatile @Nullable CommitIntake commits;
     private Runnable deafen = () -> {};
     private boolean toldWhenDue;
@@ -109,7 +109,8 @@ public final class Relay implements AutoCloseable {
         CommitIntake intake = joined.commits(settings.bell()::ring);
         LoopThread sending = new LoopThread(settings.name() + "-commits", intake);
         loops.add(sending);
-        CommitDesk opened = new CommitDesk(intake, shared(), searching, sending.loop, System::nanoTime);
+        CommitDesk opened =
+                new CommitDesk(intake, gates, told, new CommitDesk.Loops(searching, sending.loop), System::nanoTime);
         commits = intake;
         desk = opened;
         return opened;
@@ -203,8 +204,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * How many of them were sent at their commit: under a lease, or where this relay read all shards and was not behind, by its
-     * loops that the commit woke.
+     * How many of them were sent at their commit: under a lease, or at the first attempt by a loop of this relay that the commit
+     * had woken.
      */
     public long publishedOnCommitCount() {
         CommitIntake intake = commits;
@@ -251,27 +252,19 @@ public final class Relay implements AutoCloseable {
                 ? LOOK_AT_RETURNS_EVERY
                 : settings.idlePoll().multipliedBy(settings.loops());
         Pace pace = new Pace(settings.name(), System::nanoTime, random, idle, toldWhenDue);
-        return new Loop(intake, publisher, shared(), pace, wake);
-    }
-
-    private Shared shared() {
         Publisher.Traits traits = publisher.traits();
         Duration patience = traits.answersWithin().compareTo(settings.answerTimeout()) > 0
                 ? traits.answersWithin()
                 : settings.answerTimeout();
-        return new Shared(
-                settings.window().forAtMost(traits.mostUnderWay()),
-                new Judge(settings.retry(), new SplittableRandom()),
-                gates,
-                told,
-                patience,
-                slots,
-                this::leasesCommits);
+        Window window = settings.window().forAtMost(traits.mostUnderWay());
+        Judge judge = new Judge(settings.retry(), random);
+        Shared shared = new Shared(window, judge, gates, told, patience, slots, this::leasesCommits);
+        return new Loop(intake, publisher, shared, pace, wake);
     }
 
     private boolean leasesCommits() {
-        CommitIntake intake = commits;
-        return intake != null && !intake.ownsAll();
+        CommitDesk opened = desk;
+        return opened != null && opened.leases();
     }
 
     /** Runs one loop. */

@@ -129,7 +129,7 @@ class OwnershipTest {
     @Test
     void aSendThatSlipsInJustBeforeTheWithdrawalPreventsIt() {
         List<Runnable> before = new ArrayList<>();
-        Ownership watched = new Ownership(new ConcurrentHashMap<>() {
+        Ownership watched = new Ownership(Ownership.SHARDS, new ConcurrentHashMap<>() {
             private static final long serialVersionUID = 1L;
 
             @Override

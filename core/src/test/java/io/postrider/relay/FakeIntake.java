@@ -62,6 +62,7 @@ class FakeIntake implements Intake {
     Runnable onSettle = () -> {};
     boolean closed;
     boolean keepsOrder = true;
+    boolean putsOff;
     /** Rows up to this one have expired: they are judged where they are read. */
     long expiredUpTo;
 
@@ -101,6 +102,11 @@ class FakeIntake implements Intake {
     @Override
     public boolean keepsOrder() {
         return keepsOrder;
+    }
+
+    @Override
+    public boolean putsOff() {
+        return putsOff;
     }
 
     @Override

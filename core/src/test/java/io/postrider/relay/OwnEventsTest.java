@@ -23,6 +23,15 @@ class OwnEventsTest {
     }
 
     @Test
+    void whatNoCommitCalledForIsNotCounted() {
+        Delivery late = Deliveries.of(1, "s", "k");
+        own.appended(late.event().id());
+        own.foundLate(List.of(late));
+        own.published(late.event().id());
+        assertThat(own.publishedCount()).isZero();
+    }
+
+    @Test
     void theLastTenThousandAreKnownAndTheOldestForgotten() {
         List<UUID> ids = new ArrayList<>();
         for (int i = 0; i < 20_001; i++) {

@@ -65,12 +65,12 @@ class PaceTest {
     void everyIntervalIsSpreadByAFifthBothWays() {
         Pace spread = pace(new Random(11), Duration.ofMillis(500));
         for (int i = 0; i < 8; i++) {
-            spread.read(Taken.nothing(), false, now, now);
+            spread.read(Taken.nothing(), false, false, now, now);
         }
         long least = Long.MAX_VALUE;
         long most = 0;
         for (int i = 0; i < 2_000; i++) {
-            spread.read(Taken.nothing(), false, now, now);
+            spread.read(Taken.nothing(), false, false, now, now);
             least = Math.min(least, spread.nanosToRead(now));
             most = Math.max(most, spread.nanosToRead(now));
         }
@@ -81,8 +81,8 @@ class PaceTest {
     @Test
     void anIdleIntervalBelowTheShortOneIsRaisedToIt() {
         Pace hasty = pace(HALF, Duration.ofMillis(1));
-        hasty.read(Taken.nothing(), false, now, now);
-        hasty.read(Taken.nothing(), false, now, now);
+        hasty.read(Taken.nothing(), false, false, now, now);
+        hasty.read(Taken.nothing(), false, false, now, now);
         assertThat(hasty.nanosToRead(now)).isEqualTo(10 * MS);
     }
 
@@ -95,17 +95,17 @@ class PaceTest {
 
     @Test
     void aReadThatTookLongIsFollowedByARestAsLongAsItself() {
-        pace.read(found(), false, now - 60 * MS, now);
+        pace.read(found(), false, false, now - 60 * MS, now);
         assertThat(pace.nanosToRest(now)).isEqualTo(60 * MS);
-        pace.read(found(), false, now - 5_000 * MS, now);
+        pace.read(found(), false, false, now - 5_000 * MS, now);
         assertThat(pace.nanosToRest(now)).isEqualTo(250 * MS);
-        pace.read(found(), false, now - 19 * MS, now);
+        pace.read(found(), false, false, now - 19 * MS, now);
         assertThat(pace.nanosToRest(now)).isZero();
     }
 
     @Test
     void aReadThatBroughtAllItCouldIsFollowedAtOnceHoweverLongItTook() {
-        pace.read(new Taken(found().deliveries(), true, Optional.empty()), false, now - 5_000 * MS, now);
+        pace.read(new Taken(found().deliveries(), true, Optional.empty()), false, false, now - 5_000 * MS, now);
         assertThat(pace.nanosToRest(now)).isZero();
         assertThat(pace.nanosToRead(now)).isZero();
     }
@@ -175,7 +175,7 @@ class PaceTest {
     @Test
     void aFeedThatAnswersAgainIsReadAtOnceAndItsNextFailureStartsFromTheShortPause() {
         Pace patient = pace(() -> 0L, Duration.ofMillis(500));
-        patient.read(Taken.nothing(), false, now, now);
+        patient.read(Taken.nothing(), false, false, now, now);
         patient.feedFailed(failure(), now);
         patient.feedFailed(failure(), now);
         assertThat(patient.nanosToFeed(now)).isEqualTo(50 * MS);
@@ -198,7 +198,7 @@ class PaceTest {
         Taken more = new Taken(found().deliveries(), true, Optional.empty());
         read(more);
         now += 499 * MS;
-        pace.read(Taken.nothing(), true, now, now);
+        pace.read(Taken.nothing(), true, false, now, now);
         assertThat(pace.isBehind()).isFalse();
         now += MS;
         assertThat(pace.isBehind()).isTrue();
@@ -208,12 +208,24 @@ class PaceTest {
         assertThat(pace.isBehind()).as("counted anew").isFalse();
     }
 
+    @Test
+    void itIsBehindWhenReadsAreDearOrPutOffSomethingForAsLong() {
+        pace.read(found(), false, false, now - 20 * MS, now);
+        now += 500 * MS;
+        assertThat(pace.isBehind()).isTrue();
+        pace.read(found(), false, false, now - 19 * MS, now);
+        assertThat(pace.isBehind()).isFalse();
+        pace.read(found(), false, true, now, now);
+        now += 500 * MS;
+        assertThat(pace.isBehind()).isTrue();
+    }
+
     private Pace pace(RandomGenerator random, Duration idle) {
         return new Pace("r", () -> now, random, idle);
     }
 
     private void read(Taken taken) {
-        pace.read(taken, false, now, now);
+        pace.read(taken, false, false, now, now);
     }
 
     private static Taken found() {

@@ -17,12 +17,13 @@ public final class SimulatedFeed {
     /** What is left of an event's lease when a send may be started for the last time; two seconds in the product. */
     public static final Duration SEND_TIME = Duration.ofMillis(400);
 
-    private final Ownership ownership = new Ownership();
+    private final Ownership ownership;
     private final OrderedMembership membership;
     private final int loops;
 
     public SimulatedFeed(Node node, Ledger ledger, int loops, Duration lease, LongSupplier ticker) {
         this.loops = loops;
+        this.ownership = new Ownership(node.shards());
         OrderedSettings settings =
                 new OrderedSettings(OrderedSettings.DEFAULT_GROUP, List.of(), lease, Duration.ofSeconds(10));
         SimulatedEvents events = new SimulatedEvents(node, ledger, ownership);
@@ -89,6 +90,10 @@ public final class SimulatedFeed {
 
     public boolean isOwner(ShardRow row) {
         return row.owner() == member() && ownership.all().getOrDefault(row.shard(), -1L) == row.epoch();
+    }
+
+    public boolean ownsAll() {
+        return ownership.ownsAll();
     }
 
     public boolean mayStart(int shard, long now) {

@@ -55,7 +55,7 @@ public final class SimulatedRelay {
                 told,
                 setup.answerTimeout(),
                 Slots.unlimited(),
-                () -> intakes.stream().anyMatch(each -> each instanceof CommitIntake commits && !commits.ownsAll()));
+                this::leasesCommits);
         CommitDesk opened = null;
         for (int i = 0; i < intakes.size(); i++) {
             List<Loop> searching = List.copyOf(loops);
@@ -67,11 +67,15 @@ public final class SimulatedRelay {
             Loop loop = new Loop(intakes.get(i), publisher, shared, pace, wakes.apply(i));
             loops.add(loop);
             if (intakes.get(i) instanceof CommitIntake commits) {
-                opened = new CommitDesk(commits, shared, searching, loop, ticker);
+                opened = new CommitDesk(commits, gates, told, new CommitDesk.Loops(searching, loop), ticker);
             }
         }
         desk = opened;
         deafen = setup.around().bell().onRing(opened == null ? this::ring : opened);
+    }
+
+    private boolean leasesCommits() {
+        return desk != null && desk.leases();
     }
 
     public long turn(int loop) {

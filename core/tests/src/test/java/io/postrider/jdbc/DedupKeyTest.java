@@ -147,6 +147,7 @@ class DedupKeyTest extends OutboxRig {
         }
         assertThat(sent).containsExactly("first", "next");
         assertThat(keys()).isEmpty();
+        DATABASE.clear();
     }
 
     @Test

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,7 +136,12 @@ class ExpiryTest {
         outbox.transact(tx -> tx.append(List.of(
                 event("in time").expiresIn(Duration.ofHours(1)).build(),
                 event("late").expiresIn(AT_ONCE).build(),
-                event("unkeyed").unkeyed().expiresIn(AT_ONCE).build(),
+                event("unkeyed")
+                        // Of an id, so that its shard is not the one that others have.
+                        .id(UUID.fromString("0190a5b4-7b5a-7e00-8000-000000000001"))
+                        .unkeyed()
+                        .expiresIn(AT_ONCE)
+                        .build(),
                 event("behind").build())));
         awaitSent("in time", "behind");
         await().atMost(PATIENCE).until(() -> told.size() == 2);

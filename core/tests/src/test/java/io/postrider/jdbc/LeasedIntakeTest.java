@@ -24,6 +24,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +91,18 @@ class LeasedIntakeTest {
         assertThat(types(intake.take(ALL))).isEmpty();
         assertThat(passedOver).hasValue(0);
         assertThat(intake.size()).isEqualTo(2);
+    }
+
+    @Test
+    void whereNothingMoreIsLeasedTheOtherLoopsAreToldOfEachSettle() {
+        append("k", "a");
+        intake.handOver(handed);
+        Taken taken = intake.take(ALL);
+        relay.ownership.add(IntStream.range(0, Ownership.SHARDS).boxed().collect(Collectors.toMap(s -> s, s -> 1L)));
+        database.event("s", "stands behind it", "event_key = 'k'");
+        assertThat(passedOver).hasValue(0);
+        intake.settle(taken.deliveries());
+        assertThat(passedOver).hasValue(1);
     }
 
     @Test

@@ -49,7 +49,6 @@ class NoLeaseNeededTest {
                 .isEqualTo(1);
         append("k", "first");
         append("j", "other");
-        // Nobody looks before a minute has passed unless a commit calls.
         await().atMost(PATIENCE).until(() -> sent.size() == 3);
         assertThat(database.column("SELECT status FROM outbox_event WHERE event_key <> 'a'"))
                 .containsExactly("PENDING", "PENDING");

@@ -17,7 +17,7 @@ class OutboxRig {
 
     @BeforeEach
     void empty() {
-        DATABASE.execute("TRUNCATE outbox_event");
+        DATABASE.clear();
         outbox.bell().onRing(rings::incrementAndGet);
     }
 

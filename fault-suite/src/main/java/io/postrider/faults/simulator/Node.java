@@ -101,6 +101,15 @@ public final class Node {
         return !isOver() && feed.mayStart(shard, world.now());
     }
 
+    /** How many there are in all. */
+    public int shards() {
+        return Mood.SHARDS;
+    }
+
+    boolean isTheOnlyOne() {
+        return part.commits && feed.ownsAll();
+    }
+
     boolean owns(ShardRow row) {
         return feed.isOwner(row);
     }

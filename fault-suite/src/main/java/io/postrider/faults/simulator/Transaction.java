@@ -56,6 +56,9 @@ final class Transaction {
         if (lessee.isPresent()) {
             row = new SimulatedAppend(world.mood.eventLease(), ledger).insert(plain, lessee.getAsLong(), world.now());
         }
+        if (lessee.isEmpty() && node != null && node.isTheOnlyOne()) {
+            world.count(Sometimes.NOT_LEASED_BY_THE_ONLY_RELAY);
+        }
         world.note(writer(), "inserts", row.id(), row.place(), row.status(), row.lockedBy());
         inserted.add(row);
     }
