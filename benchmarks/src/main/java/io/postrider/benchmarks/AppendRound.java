@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 final class AppendRound implements Variant {
     static final String METRIC = "tx_per_s";
     private static final int PAYLOAD_BYTES = 512;
-    private static final int KEYS = 1_000;
+    static final int KEYS = 1_000;
 
     private final Rig rig;
     private final Extra extra;

@@ -3,12 +3,13 @@ package io.postrider.benchmarks;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /** What an event costs the transaction that appends it. */
 final class AppendScenario implements Scenario {
     private static final List<String> VARIANTS =
-            List.of("base", "plain-insert", "append", "relayed", "publish-on-commit");
+            List.of("base", "plain-insert", "append", "relayed", "publish-on-commit", "leased");
     private static final String TABLES = "business_order, plain_event, outbox_event";
 
     private final Options options;
@@ -36,7 +37,10 @@ final class AppendScenario implements Scenario {
             case "base" -> new NoExtra();
             case "plain-insert" -> new PlainInsert();
             case "append" -> new Append(rig);
-            default -> new RelayedAppend(rig, name.equals("publish-on-commit"));
+            default ->
+                new RelayedAppend(
+                        rig,
+                        RelayedAppend.How.valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_')));
         };
     }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 final class LatencyRound implements Variant {
     static final String METRIC = "p50_ms";
     private static final int PAYLOAD_BYTES = 512;
-    private static final int KEYS = 1_000;
+    static final int KEYS = 1_000;
     static final int WARM_UP_FASTER = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

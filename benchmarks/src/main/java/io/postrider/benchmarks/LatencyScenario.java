@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 
 /** How long after the commit a consumer has the event. */
 final class LatencyScenario implements Scenario {
-    private static final List<String> VARIANTS = List.of("bare", "publish-on-commit", "wake-up", "notify", "poll");
+    private static final List<String> VARIANTS =
+            List.of("bare", "publish-on-commit", "leased", "wake-up", "notify", "poll");
 
     private final Options options;
     private final List<String> wanted;

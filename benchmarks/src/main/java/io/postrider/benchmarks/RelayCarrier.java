@@ -21,8 +21,14 @@ final class RelayCarrier implements Carrier {
     /** How the relay comes to know of an event. */
     enum How {
         PUBLISH_ON_COMMIT,
+        /** The same beside another relay, so that each event is leased. */
+        LEASED,
         WAKE_UP,
         POLL;
+
+        boolean isOnCommit() {
+            return this == PUBLISH_ON_COMMIT || this == LEASED;
+        }
 
         String variant() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -42,9 +48,13 @@ final class RelayCarrier implements Carrier {
 
     @Override
     public void open() {
+        if (how == How.LEASED) {
+            Elsewhere.come(rig, LatencyRound.KEYS);
+        }
         RelaySettings.Builder settings = Relays.build(rig.dataSource(), rig.bootstrapServers(), History.KEEP);
         relay = switch (how) {
-            case PUBLISH_ON_COMMIT -> settings.publishesOnCommit(outbox.bell()).build();
+            case PUBLISH_ON_COMMIT, LEASED ->
+                settings.publishesOnCommit(outbox.bell()).build();
             case WAKE_UP -> settings.wokenBy(outbox.bell()).build();
             case POLL -> settings.build();
         };
@@ -68,7 +78,10 @@ final class RelayCarrier implements Carrier {
     public void close() {
         if (relay != null) {
             relay.close();
-            if (how == How.PUBLISH_ON_COMMIT && relay.publishedOnCommitCount() < 0.99 * relay.publishedCount()) {
+            if (how == How.LEASED) {
+                Elsewhere.leave(rig);
+            }
+            if (how.isOnCommit() && relay.publishedOnCommitCount() < 0.99 * relay.publishedCount()) {
                 throw new IllegalStateException("Only " + relay.publishedOnCommitCount() + " of "
                         + relay.publishedCount() + " events were sent at their commit");
             }

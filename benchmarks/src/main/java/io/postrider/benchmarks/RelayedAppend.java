@@ -6,34 +6,48 @@ import io.postrider.jdbc.StreamSettings.History;
 import io.postrider.relay.Relay;
 import io.postrider.relay.RelaySettings;
 import java.sql.Connection;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** An event in the outbox, while a relay of the same process delivers: woken by the commits, or sending at each. */
+/** An event in the outbox, while a relay of the same process delivers: woken by the commits, or publishing on commit. */
 final class RelayedAppend implements Extra {
     private final Rig rig;
-    private final boolean onCommit;
+    private final How how;
     private final JdbcOutbox outbox;
     private final Map<Connection, JdbcOutbox.Joined> open = new ConcurrentHashMap<>();
     private @Nullable Relay relay;
 
-    RelayedAppend(Rig rig, boolean onCommit) {
+    /** What the relay does at a commit. */
+    enum How {
+        RELAYED,
+        PUBLISH_ON_COMMIT,
+        /** The same beside another relay, so that each event is leased. */
+        LEASED
+    }
+
+    RelayedAppend(Rig rig, How how) {
         this.rig = rig;
-        this.onCommit = onCommit;
+        this.how = how;
         this.outbox = JdbcOutbox.of(rig.dataSource());
     }
 
     @Override
     public String name() {
-        return onCommit ? "publish-on-commit" : "relayed";
+        return how.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     @Override
     public void open() {
+        if (how == How.LEASED) {
+            Elsewhere.come(rig, AppendRound.KEYS);
+        }
         RelaySettings.Builder settings = Relays.build(rig.dataSource(), rig.bootstrapServers(), History.KEEP);
-        Relay started =
-                (onCommit ? settings.publishesOnCommit(outbox.bell()) : settings.wokenBy(outbox.bell())).build();
+        Relay started = (how == How.RELAYED
+                        ? settings.wokenBy(outbox.bell())
+                        : settings.publishesOnCommit(outbox.bell()))
+                .build();
         relay = started;
         started.start();
     }
@@ -63,6 +77,9 @@ final class RelayedAppend implements Extra {
     public void close() {
         if (relay != null) {
             relay.close();
+            if (how == How.LEASED) {
+                Elsewhere.leave(rig);
+            }
             relay = null;
         }
     }

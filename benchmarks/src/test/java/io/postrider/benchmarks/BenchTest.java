@@ -74,7 +74,7 @@ class BenchTest {
         List<Map<String, String>> rows = run("latency", "--events", "100", "--rate", "500", "--rounds", "1", "--json");
         assertThat(rows)
                 .extracting(row -> row.get("variant"))
-                .containsExactly("bare", "publish-on-commit", "wake-up", "notify", "poll");
+                .containsExactly("bare", "publish-on-commit", "leased", "wake-up", "notify", "poll");
         assertThat(rows).allSatisfy(row -> assertThat(row).containsKeys("p50_ms", "p99_ms", "min", "max"));
         assertThat(rows.get(1)).containsKey("ratio_to_bare");
     }
@@ -85,7 +85,7 @@ class BenchTest {
                 run("append", "--seconds", "1", "--warm-up", "1", "--threads", "2", "--rounds", "1", "--json");
         assertThat(rows)
                 .extracting(row -> row.get("variant"))
-                .containsExactly("base", "plain-insert", "append", "relayed", "publish-on-commit");
+                .containsExactly("base", "plain-insert", "append", "relayed", "publish-on-commit", "leased");
         assertThat(rows.get(2)).containsKeys("tx_per_s", "min", "max", "ratio_to_plain_insert");
         assertThat(rows.get(4)).containsKeys("delivered", "ratio_to_relayed");
     }

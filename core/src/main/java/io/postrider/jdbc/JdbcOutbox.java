@@ -116,7 +116,7 @@ public final class JdbcOutbox {
     public interface Joined extends Outbox {
         /**
          * Says that the transaction was committed, so that its events are sent, or looked for, at once. Never throws. Without
-         * it they wait until their lease runs out.
+         * it they wait until their lease runs out, or for a poll.
          */
         void committed();
     }

@@ -297,7 +297,7 @@ final class Loop {
         if (nanosToRead(now) > 0) {
             return false;
         }
-        boolean called = rung.getAndSet(false) || pace.lastReadLeftMore();
+        rung.set(false);
         Set<String> full = room.fullStreams();
         leftOutFull = !full.isEmpty();
         Set<String> closed = shared.gates().closed();
@@ -307,9 +307,6 @@ final class Loop {
             Taken taken = intake.take(room.demand(full).closed(closed));
             taken.deliveries().forEach(lanes::enter);
             taken.judged().forEach(shared.told()::judged);
-            if (!called) {
-                shared.told().own().foundLate(taken.deliveries());
-            }
             pace.read(taken, leftOutFull, intake.putsOff(), began, ticker.getAsLong());
         } catch (FeedException e) {
             // What was rung for has not been looked at.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.postrider.relay;
 
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What this process has appended and left to the loops of its own relay, until they have published it, at its commit or
- * late. Events that are rolled back, or that another relay publishes after all, are forgotten when there have been enough
+ * What this process has appended and left to the loops of its own relay, until they have published it at the first
+ * attempt. Events that are rolled back, or that another relay publishes after all, are forgotten when there have been enough
  * others. Thread-safe.
  */
 final class OwnEvents {
@@ -35,21 +34,19 @@ final class OwnEvents {
     }
 
     void published(UUID id) {
-        // Mostly there is nothing: then not even the id is looked at.
-        if ((!newer.isEmpty() || !older.isEmpty()) && forget(id)) {
+        if (forget(id)) {
             published.increment();
         }
     }
 
-    /** A commit has not called for these, or they have failed: when they are published, it is not at their commit. */
-    void foundLate(List<Delivery> deliveries) {
-        if (!newer.isEmpty() || !older.isEmpty()) {
-            deliveries.forEach(delivery -> forget(delivery.event().id()));
-        }
+    /** When it is published after all, it is not at its commit. */
+    void failed(UUID id) {
+        forget(id);
     }
 
+    /** Where there is nothing, not even the id is looked at. */
     private boolean forget(UUID id) {
-        return newer.remove(id) || (!older.isEmpty() && older.remove(id));
+        return (!newer.isEmpty() && newer.remove(id)) || (!older.isEmpty() && older.remove(id));
     }
 
     /** How many of them were published. */

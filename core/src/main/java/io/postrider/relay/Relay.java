@@ -204,8 +204,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * How many of them were sent at their commit: under a lease, or at the first attempt by a loop of this relay that the commit
-     * had woken.
+     * How many of them were published on commit: under a lease, or, where nothing had to be leased, at the first attempt by the
+     * relay of the process that had appended them.
      */
     public long publishedOnCommitCount() {
         CommitIntake intake = commits;

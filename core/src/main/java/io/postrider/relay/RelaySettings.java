@@ -111,7 +111,7 @@ public record RelaySettings(
         }
 
         /**
-         * Sends the events of an outbox in the same process at their commit, without waiting for a look at the table, also
+         * Sends the events of an outbox in the same process at their commit, without waiting for the next look at the table, also
          * those whose shards other relays own. Whatever cannot be sent so is found by its loops, as without this.
          */
         public Builder publishesOnCommit(Bell bell) {

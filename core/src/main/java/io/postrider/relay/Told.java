@@ -2,7 +2,6 @@
 package io.postrider.relay;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +36,7 @@ final class Told {
 
     void judged(Verdict verdict) {
         Delivery delivery = verdict.delivery();
-        own.foundLate(List.of(delivery));
+        own.failed(delivery.event().id());
         int failed = delivery.attempts() + (verdict.outcome() instanceof Outcome.Expired ? 0 : 1);
         events.judged(delivery, verdict.outcome());
         Outcome.Failed outcome = verdict.outcome();

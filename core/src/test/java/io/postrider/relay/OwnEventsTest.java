@@ -23,11 +23,11 @@ class OwnEventsTest {
     }
 
     @Test
-    void whatNoCommitCalledForIsNotCounted() {
-        Delivery late = Deliveries.of(1, "s", "k");
-        own.appended(late.event().id());
-        own.foundLate(List.of(late));
-        own.published(late.event().id());
+    void whatHasFailedIsNotCounted() {
+        UUID id = UUID.randomUUID();
+        own.appended(id);
+        own.failed(id);
+        own.published(id);
         assertThat(own.publishedCount()).isZero();
     }
 
