@@ -20,6 +20,9 @@ final class Pace {
     /** A read that takes longer, because of what an old snapshot keeps or of others' load, must not become a load itself. */
     private static final long COSTLY = Duration.ofMillis(20).toNanos();
 
+    /** Busy writers and a busy relay make reads that long; longer ones have another reason. */
+    private static final long SLOW = Duration.ofMillis(100).toNanos();
+
     private static final long LONGEST_REST = Duration.ofMillis(250).toNanos();
     private static final long LOOK_AT_OTHERS_FIRST = Duration.ofMillis(50).toNanos();
     private static final long LOOK_AT_OTHERS_AT_LEAST = Duration.ofMillis(400).toNanos();
@@ -43,7 +46,7 @@ final class Pace {
     private boolean leftSomeOut;
     /** As a poll, it comes the less often the longer it has found nothing. */
     private long lookAtOthersEvery = LOOK_AT_OTHERS_FIRST;
-    /** Since when every read has left something or was dear; 0: the last one was not so. Asked for by any thread. */
+    /** Since when every read has left something or was slow; 0: the last one was not so. Asked for by any thread. */
     private volatile long behindSince;
 
     private long feedPause;
@@ -98,7 +101,7 @@ final class Pace {
      */
     void read(Taken taken, boolean leftOutFull, boolean putOff, long began, long now) {
         lastReadAt = now;
-        boolean behind = taken.more() || leftOutFull || putOff || now - began >= COSTLY;
+        boolean behind = taken.more() || leftOutFull || putOff || now - began >= SLOW;
         behindSince = !behind ? 0 : behindSince == 0 ? began : behindSince;
         if (leftOutFull) {
             long later = Math.min(lookAtOthersEvery * 2, LOOK_AT_OTHERS_AT_LEAST);

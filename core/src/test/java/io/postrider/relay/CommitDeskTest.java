@@ -7,6 +7,7 @@ import io.postrider.OutboxEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** When commits are leased, and who is woken for those that are not. */
@@ -15,8 +16,14 @@ class CommitDeskTest extends LoopRig {
     private static final OptionalLong NOT_LEASED = OptionalLong.empty();
 
     private final Told teller = new Told("r", new RelayListener() {});
-    private final Commits commits = new Commits();
+    private final FakeCommits commits = new FakeCommits(() -> now);
     private CommitDesk desk = desk(List.of(loop));
+
+    @BeforeEach
+    void ownAll() {
+        commits.lessee = OptionalLong.of(7);
+        commits.ownsAll = true;
+    }
 
     @Test
     void theFirstIsLeasedAndThenNoneWhereThisRelayReadsAll() {
@@ -76,34 +83,5 @@ class CommitDeskTest extends LoopRig {
                 new Pace("r", () -> now, HALF, Duration.ofMillis(50)),
                 () -> {});
         return new CommitDesk(commits, gates, teller, new CommitDesk.Loops(searching, sending), () -> now);
-    }
-
-    private final class Commits extends FakeIntake implements CommitIntake {
-        private boolean ownsAll = true;
-
-        Commits() {
-            super(() -> now);
-        }
-
-        @Override
-        public OptionalLong lessee(OutboxEvent event) {
-            return OptionalLong.of(7);
-        }
-
-        @Override
-        public boolean ownsAll() {
-            return ownsAll;
-        }
-
-        @Override
-        public void handOver(List<Bell.Handed> events) {}
-
-        @Override
-        public void giveBack() {}
-
-        @Override
-        public long settledCount() {
-            return 0;
-        }
     }
 }

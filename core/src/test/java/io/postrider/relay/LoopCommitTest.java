@@ -3,17 +3,13 @@ package io.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postrider.OutboxEvent;
 import java.time.Duration;
-import java.util.List;
-import java.util.OptionalLong;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The loop that sends what this process has just committed, beside others that search. */
 class LoopCommitTest extends LoopRig {
-    private final Commits commits = new Commits(() -> now);
+    private final FakeCommits commits = new FakeCommits(() -> now);
 
     @BeforeEach
     void sendCommits() {
@@ -52,32 +48,5 @@ class LoopCommitTest extends LoopRig {
         commits.onSettle = () -> assertThat(publisher.sent).hasSize(2);
         loop.turn();
         assertThat(commits.settled).containsExactly(1L);
-    }
-
-    private static final class Commits extends FakeIntake implements CommitIntake {
-        Commits(LongSupplier ticker) {
-            super(ticker);
-        }
-
-        @Override
-        public OptionalLong lessee(OutboxEvent event) {
-            return OptionalLong.empty();
-        }
-
-        @Override
-        public boolean ownsAll() {
-            return false;
-        }
-
-        @Override
-        public void handOver(List<Bell.Handed> events) {}
-
-        @Override
-        public void giveBack() {}
-
-        @Override
-        public long settledCount() {
-            return settled.size();
-        }
     }
 }

@@ -209,11 +209,11 @@ class PaceTest {
     }
 
     @Test
-    void itIsBehindWhenReadsAreDearOrPutOffSomethingForAsLong() {
-        pace.read(found(), false, false, now - 20 * MS, now);
+    void itIsBehindWhenReadsAreSlowOrPutOffSomethingForAsLong() {
+        pace.read(found(), false, false, now - 100 * MS, now);
         now += 500 * MS;
         assertThat(pace.isBehind()).isTrue();
-        pace.read(found(), false, false, now - 19 * MS, now);
+        pace.read(found(), false, false, now - 99 * MS, now);
         assertThat(pace.isBehind()).isFalse();
         pace.read(found(), false, true, now, now);
         now += 500 * MS;
