@@ -9,6 +9,7 @@ import io.postrider.Outbox;
 import io.postrider.OutboxEvent;
 import io.postrider.OutboxException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,6 +27,9 @@ class StrictKeyOrderTest {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class App {}
+
+    /** As many as are needed: the common pool has one thread on two processors, also for those that wait for others. */
+    private static final Executor THREADS = task -> new Thread(task).start();
 
     @BeforeAll
     static void start() {
@@ -61,17 +65,24 @@ class StrictKeyOrderTest {
                 @Override
                 public void beforeCompletion() {
                     // The first has its locks and its rows now, and is not committed.
-                    CompletableFuture.runAsync(() -> app.transaction()
-                                    .executeWithoutResult(inner -> outbox.append(event("Elsewhere", "b"))))
+                    CompletableFuture.runAsync(
+                                    () -> app.transaction()
+                                            .executeWithoutResult(inner -> outbox.append(event("Elsewhere", "b"))),
+                                    THREADS)
                             .join();
-                    var unused = CompletableFuture.runAsync(() -> app.transaction()
-                                    .executeWithoutResult(inner -> outbox.append(event("Second", "a"))))
+                    var unused = CompletableFuture.runAsync(
+                                    () -> app.transaction()
+                                            .executeWithoutResult(inner -> outbox.append(event("Second", "a"))),
+                                    THREADS)
                             .whenComplete((done, failure) -> second.complete(null));
                     // What is thrown here is swallowed, so it is looked at behind the transaction.
-                    seen.completeAsync(() -> {
-                        await().untilAsserted(() -> assertThat(waiting()).isEqualTo(1));
-                        return second.isDone();
-                    });
+                    seen.completeAsync(
+                            () -> {
+                                await().untilAsserted(
+                                                () -> assertThat(waiting()).isEqualTo(1));
+                                return second.isDone();
+                            },
+                            THREADS);
                     seen.handle((done, failure) -> done).join();
                 }
             });
@@ -84,10 +95,12 @@ class StrictKeyOrderTest {
     }
 
     private static int waiting() {
-        return CompletableFuture.supplyAsync(() -> app.jdbc()
-                        .queryForObject(
-                                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
-                                Integer.class))
+        return CompletableFuture.supplyAsync(
+                        () -> app.jdbc()
+                                .queryForObject(
+                                        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+                                        Integer.class),
+                        THREADS)
                 .join();
     }
 
