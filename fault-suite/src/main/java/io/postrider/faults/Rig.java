@@ -31,6 +31,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
@@ -295,19 +296,19 @@ public final class Rig implements AutoCloseable {
      * writers must have ended.
      */
     public LedgerReport assertSound(long maxDuplicates) {
-        return check(report -> report.assertSound(maxDuplicates));
+        return check(LedgerReport::summary, report -> report.assertSound(maxDuplicates));
     }
 
     /** The same for a stream that keeps no order. */
     public LedgerReport assertSoundInAnyOrder(long maxDuplicates) {
-        return check(report -> report.assertSoundInAnyOrder(maxDuplicates));
+        return check(LedgerReport::summaryInAnyOrder, report -> report.assertSoundInAnyOrder(maxDuplicates));
     }
 
-    private LedgerReport check(Consumer<LedgerReport> demand) {
+    private LedgerReport check(Function<LedgerReport, String> summary, Consumer<LedgerReport> demand) {
         boolean delivered = ledger.awaitDelivered(log, PATIENCE);
         boolean settled = delivered && awaitEmpty();
         LedgerReport report = ledger.check(log);
-        result = report.summary();
+        result = summary.apply(report);
         try {
             demand.accept(report);
         } catch (AssertionError e) {

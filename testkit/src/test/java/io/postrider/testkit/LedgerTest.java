@@ -253,6 +253,8 @@ class LedgerTest {
 
         assertThat(report.outOfOrder()).isPositive();
         assertThatThrownBy(() -> report.assertSound(0)).hasMessageContaining("out of order: event " + first.eventId());
+        report.assertSoundInAnyOrder(0);
+        assertThat(report.summaryInAnyOrder()).endsWith(" 0 lost · in any order · 0 duplicates");
 
         List<DeliveryLog.Entry> byKey = written();
         byKey.sort(Comparator.comparing(DeliveryLog.Entry::key));
