@@ -103,10 +103,7 @@ public final class RelayProcess {
     /** A relay as the setup describes it, with connections from elsewhere. */
     static Relay relay(RelaySetup setup, DataSource connections) {
         KafkaPublisher kafka = KafkaPublisher.create(Map.of("bootstrap.servers", setup.bootstrapServers()));
-        return Relay.from(OrderedFeed.of(connections))
-                .to(kafka)
-                .name(setup.name())
-                .build();
+        return Relay.from(feed(setup, connections)).to(kafka).name(setup.name()).build();
     }
 
     static Relay relay(RelaySetup setup, Trap trap, RelayListener listener, Publisher destination) {

@@ -30,8 +30,6 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
@@ -66,6 +64,7 @@ public final class Rig implements AutoCloseable {
     private final DeliveryLog log = DeliveryLog.inMemory();
     private final KafkaTap tap;
     private final Ledger ledger;
+    private final RigJudge judge;
     private final List<AutoCloseable> started = new CopyOnWriteArrayList<>();
     private final List<String> faults = new ArrayList<>();
     private final List<String> figures = new ArrayList<>();
@@ -87,6 +86,7 @@ public final class Rig implements AutoCloseable {
         RigUsers.grant(database.dataSource());
         servers.kafka().createTopic(stream, 4, topicSettings);
         this.tap = startTap(log, stream);
+        this.judge = new RigJudge(this, tap);
     }
 
     /** A rig with a database and a topic of its own on these servers. */
@@ -170,8 +170,8 @@ public final class Rig implements AutoCloseable {
     /** Unruly writers to this rig's stream, with this rig's seed; ended with the rig. */
     public LedgerWriters start(LedgerWriters.Builder writers) {
         LedgerWriters running = writers.start();
-        started.add(running);
-        return running;
+        judge.watch(running);
+        return closing(running);
     }
 
     public LedgerWriters.Builder writers() {
@@ -236,6 +236,24 @@ public final class Rig implements AutoCloseable {
         return what;
     }
 
+    /** Destinations refuse some events, so attempts are counted; everywhere else none may be. */
+    public Rig refuses() {
+        judge.allow(RigJudge.Allowed.ATTEMPTS);
+        return this;
+    }
+
+    /** Handlers have transactions of their own, which are open for as long as they work. */
+    public Rig handlesInTransactions() {
+        judge.allow(RigJudge.Allowed.OPEN_TRANSACTIONS);
+        return this;
+    }
+
+    /** The database, or the way to it, is broken on purpose, so that transactions of the writers fail. */
+    public Rig breaksTheDatabase() {
+        judge.allow(RigJudge.Allowed.FAILED_WRITERS);
+        return this;
+    }
+
     /** Notes what was broken, for the line at the end. */
     public void fault(String what) {
         faults.add(what);
@@ -296,52 +314,25 @@ public final class Rig implements AutoCloseable {
      * writers must have ended.
      */
     public LedgerReport assertSound(long maxDuplicates) {
-        return check(LedgerReport::summary, report -> report.assertSound(maxDuplicates));
+        return judge.check(LedgerReport::summary, report -> report.assertSound(maxDuplicates));
     }
 
     /** The same for a stream that keeps no order. */
     public LedgerReport assertSoundInAnyOrder(long maxDuplicates) {
-        return check(LedgerReport::summaryInAnyOrder, report -> report.assertSoundInAnyOrder(maxDuplicates));
+        return judge.check(LedgerReport::summaryInAnyOrder, report -> report.assertSoundInAnyOrder(maxDuplicates));
     }
 
-    private LedgerReport check(Function<LedgerReport, String> summary, Consumer<LedgerReport> demand) {
-        boolean delivered = ledger.awaitDelivered(log, PATIENCE);
-        boolean settled = delivered && awaitEmpty();
-        LedgerReport report = ledger.check(log);
-        result = summary.apply(report);
-        try {
-            demand.accept(report);
-        } catch (AssertionError e) {
-            throw new AssertionError(test + ", seed " + seed + ", left " + left() + ": " + e.getMessage(), e);
-        }
-        if (!settled) {
-            throw new AssertionError(
-                    test + ", seed " + seed + ": delivered, but not settled after " + PATIENCE + ": " + left());
-        }
-        return report;
+    String test() {
+        return test;
     }
 
-    /** What is still in the table: how many in which state, of which key, and the first of them. */
-    private List<String> left() {
-        return texts("SELECT concat_ws(' ', count(*), status, event_key, 'from', min(id), max(last_error_code),"
-                + " 'with', max(unclean_count), 'deaths')"
-                + " FROM outbox_event GROUP BY status, event_key ORDER BY min(id) LIMIT 10");
+    void result(String counts) {
+        result = counts;
     }
 
     /** For a test that does not go by the ledger: it has passed, and this is what happened. */
     public void passed(String summary) {
         result = summary;
-    }
-
-    private boolean awaitEmpty() {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (number("SELECT count(*) FROM outbox_event") > 0) {
-            if (System.nanoTime() - deadline > 0) {
-                return false;
-            }
-            pause(Duration.ofMillis(20));
-        }
-        return true;
     }
 
     /**
@@ -382,6 +373,7 @@ public final class Rig implements AutoCloseable {
             }
         }
         tap.close();
+        judge.close();
         ResultLines.add(new ResultLines.Line(
                 test, String.valueOf(seed), String.join(", ", faults), result, String.join(", ", figures)));
     }

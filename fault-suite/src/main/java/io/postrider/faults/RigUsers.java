@@ -17,7 +17,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 final class RigUsers {
     private static final String WRITER = "rig_writer";
     private static final String COMMITTER = "rig_committer";
-    private static final String RELAY = "rig_relay";
+    static final String RELAY = "rig_relay";
     private static final String CONSUMER = "rig_consumer";
 
     private RigUsers() {}

@@ -18,6 +18,9 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
@@ -27,6 +30,8 @@ import org.junit.jupiter.api.Test;
 /** T36, T38, T45 and T47: a database in which others hold snapshots, connections and locks. */
 class CrowdedDatabaseTest {
     private static final int WINDOW = 1_000;
+    private static final int ROUNDS = 20;
+    private static final Duration LEASE = Duration.ofSeconds(2);
 
     @Test
     @Tag("T36")
@@ -54,6 +59,7 @@ class CrowdedDatabaseTest {
                 long committed = writers.committed();
                 int delivered = rig.log().distinct();
                 Rig.pause(window);
+                assertThat(writers.committed()).as("the writers go on").isGreaterThan(committed);
                 double share = (double) (rig.log().distinct() - delivered) / (writers.committed() - committed);
                 least = Math.min(least, share);
             }
@@ -66,6 +72,9 @@ class CrowdedDatabaseTest {
             rig.figure(Math.round(perSecond) + " committed per second");
             rig.figure(Math.round(least * 100) + " % of what was committed delivered in the worst window");
             assertThat(least).isGreaterThanOrEqualTo(0.95);
+            assertThat(perSecond)
+                    .as("what the writers committed; this machine may be too slow for them")
+                    .isGreaterThanOrEqualTo(0.75 * rate);
         }
     }
 
@@ -76,15 +85,23 @@ class CrowdedDatabaseTest {
     void aRelayKeepsItsConnectionsWhenTheApplicationHasAllOthers() throws SQLException {
         try (Rig rig = Rig.on(SharedServers.get(), "T38 pool exhausted");
                 BoundedPool pool = new BoundedPool(rig.dataSource(), 8)) {
-            Relay relay = rig.startOn(pool.dataSource(), rig.relay("relay").window(WINDOW));
+            // Would take the place, and the shards, of one that does not renew its lease.
+            rig.startHere(rig.relay("other").lease(LEASE));
+            Relay relay = rig.startOn(pool.dataSource(), rig.relay("relay").lease(LEASE));
             LedgerWriters writers = rig.start(rig.writers().rate(300));
-            Rig.await("events arrive", () -> rig.log().distinct() > 100);
+            Rig.await(
+                    "both have their share and deliver",
+                    () -> rig.number("SELECT count(*) FROM outbox_shard s JOIN outbox_relay r ON r.id = s.owner"
+                                            + " WHERE r.name = 'relay'")
+                                    == 128
+                            && relay.publishedCount() > 50);
             List<Connection> taken = pool.takeAll();
-            rig.fault("the application holds the other " + taken.size() + " connections of the pool for 6 s");
+            Duration held = LEASE.multipliedBy(3);
+            rig.fault("the application holds the other " + taken.size() + " connections of the pool for three leases");
             assertThat(taken).isNotEmpty();
             long before = relay.publishedCount();
             long epochs = rig.number("SELECT sum(epoch) FROM outbox_shard");
-            Rig.pause(Duration.ofSeconds(6));
+            Rig.pause(held);
             Rig.await("the relay goes on", () -> relay.publishedCount() > before + 300);
             assertThat(rig.number("SELECT sum(epoch) FROM outbox_shard")).isEqualTo(epochs);
             for (Connection connection : taken) {
@@ -102,6 +119,7 @@ class CrowdedDatabaseTest {
         try (Rig rig = Rig.on(SharedServers.get(), "T45 aborted statements")) {
             Random random = new Random(rig.seed());
             AtomicLong aborted = new AtomicLong();
+            Set<Place> places = ConcurrentHashMap.newKeySet();
             AtomicBoolean aborting = new AtomicBoolean();
             Trap trap = new Trap(reached -> {
                 synchronized (random) {
@@ -112,6 +130,7 @@ class CrowdedDatabaseTest {
                             && random.nextInt(5) == 0) {
                         String state = random.nextBoolean() ? "40001" : "40P01";
                         aborted.incrementAndGet();
+                        places.add(reached.place());
                         throw new SQLException("Aborted by the test", state);
                     }
                 }
@@ -119,10 +138,14 @@ class CrowdedDatabaseTest {
             Relay relay = rig.closing(RelayProcess.relay(rig.relay("relay").window(200), trap, new RelayListener() {}));
             relay.start();
             aborting.set(true);
-            LedgerWriters writers = rig.start(rig.writers().rate(300).events(600));
-            writers.awaitDone(Rig.PATIENCE);
-            Rig.await("statements were aborted", () -> aborted.get() > 20);
+            LedgerWriters writers = rig.start(rig.writers().rate(300));
+            Rig.await(
+                    "reads, settles and renewals were aborted",
+                    () -> aborted.get() > 20
+                            && places.containsAll(Set.of(Place.READ, Place.SETTLE, Place.TICK))
+                            && writers.committed() > 600);
             aborting.set(false);
+            writers.stop();
             rig.fault(aborted.get() + " statements ended with 40001 or 40P01");
             rig.assertSound(0);
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
@@ -139,31 +162,44 @@ class CrowdedDatabaseTest {
     @Test
     @Tag("T47")
     @DisplayName("Old history is dropped under load")
-    void droppingOldHistoryHoldsNobodyUp() {
-        try (Rig rig = Rig.on(SharedServers.get(), "T47 partitions dropped")) {
+    void droppingOldHistoryHoldsNobodyUp() throws SQLException {
+        try (Rig rig = Rig.on(SharedServers.get(), "T47 partitions dropped");
+                Connection looking = rig.dataSource().getConnection()) {
             rig.start(rig.relay("relay").window(WINDOW)).awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(400));
             Rig.await("events arrive", () -> rig.log().distinct() > 200);
-            // Not before: a relay that starts tidies up.
-            for (int day = 20; day < 40; day++) {
-                makePartition(rig, LocalDate.now(ZoneOffset.UTC).minusDays(day));
-            }
             Retention retention = new Retention(rig.dataSource(), TableNames.ofDefaults(), Duration.ofDays(7));
+            LockWaits waits = new LockWaits(looking);
             int dropped = 0;
-            Duration longest = Duration.ZERO;
-            for (int i = 0; i < 20; i++) {
-                Instant before = Instant.now();
-                dropped += retention.run().partitionsDropped();
-                Duration gap = rig.awaitSettled(before);
-                longest = gap.compareTo(longest) > 0 ? gap : longest;
-                Rig.pause(Duration.ofMillis(200));
+            Instant start = Instant.now();
+            for (int round = 0; round < ROUNDS; round++) {
+                // One at a time: a run drops all that there are.
+                makePartition(rig, LocalDate.now(ZoneOffset.UTC).minusDays(20 + round));
+                CompletableFuture<Integer> dropping =
+                        CompletableFuture.supplyAsync(() -> retention.run().partitionsDropped());
+                while (!dropping.isDone()) {
+                    waits.look();
+                }
+                dropped += dropping.join();
+                rig.awaitSettled(Instant.now());
             }
-            rig.fault(dropped + " partitions dropped under load");
+            rig.fault(dropped + " partitions dropped under load, one after the other");
+            Duration longest = longestGap(rig, start);
             rig.figure("longest time without a settle", longest);
+            rig.figure("longest wait for a lock", waits.longest());
             writers.stop();
             rig.assertSound(0);
-            assertThat(dropped).isGreaterThanOrEqualTo(20);
-            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(2));
+            assertThat(dropped).isEqualTo(ROUNDS);
+            // The lock is given up after 100 ms; a look and a busy machine add to what is seen.
+            assertThat(waits.longest()).isLessThanOrEqualTo(Duration.ofMillis(250));
+            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(1));
         }
+    }
+
+    private static Duration longestGap(Rig rig, Instant from) {
+        return Duration.ofMillis(rig.number("""
+                SELECT (extract(epoch FROM max(gap)) * 1000)::bigint
+                FROM (SELECT settled_at - lag(settled_at) OVER (ORDER BY settled_at) AS gap FROM outbox_history
+                      WHERE settled_at > '%s') settles""".formatted(from)));
     }
 }

@@ -158,7 +158,7 @@ class HandlerFaultsTest {
             RelaySetup starved = rig.quickRelay("starved")
                     .window(WINDOW)
                     .handles(SAME_TRANSACTION, Duration.ofMillis(500))
-                    .burns(8);
+                    .burns(4 * Runtime.getRuntime().availableProcessors());
             RelayChild relay = rig.start(starved, "-XX:ActiveProcessorCount=1").awaitStarted();
             Relay other = rig.startHere(handling(rig, "other", SAME_TRANSACTION));
             LedgerWriters writers = rig.start(rig.writers().rate(60).keys(40));
@@ -170,7 +170,7 @@ class HandlerFaultsTest {
                             && other.publishedCount() > 0);
             long epochs = rig.number("SELECT sum(epoch) FROM outbox_shard");
             Rig.pause(Duration.ofSeconds(Rig.LONG ? 60 : 8));
-            rig.fault("eight threads beside the handlers take what time there is");
+            rig.fault("four threads for each processor take what time there is beside the handlers");
             assertThat(rig.number("SELECT sum(epoch) FROM outbox_shard"))
                     .as("no shard has changed hands")
                     .isEqualTo(epochs);

@@ -7,6 +7,7 @@ import static io.postrider.faults.Failpoint.before;
 import io.postrider.relay.Relay;
 import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -39,7 +40,9 @@ class KilledRelayTest {
                 before(Place.SETTLE, 5),
                 after(Place.SETTLE, 5),
                 before(Place.VERDICT, 2),
-                after(Place.VERDICT, 2));
+                after(Place.VERDICT, 2),
+                before(Place.JOIN, 1),
+                after(Place.JOIN, 1));
     }
 
     @ParameterizedTest
@@ -127,6 +130,9 @@ class KilledRelayTest {
         try (Rig rig = rig(failpoint)) {
             LedgerWriters writers = writers(rig);
             RelayChild victim = rig.start(victim(rig, failpoint)).awaitStarted();
+            Rig.await(
+                    "the victim delivers",
+                    () -> rig.firstSettled("victim", Instant.EPOCH).isPresent());
             rig.fault("SIGTERM");
             victim.terminate();
             victim.awaitDeath();
@@ -144,7 +150,7 @@ class KilledRelayTest {
     private static Rig rig(Failpoint failpoint) {
         Rig rig = Rig.on(SharedServers.get(), "T01 killed relay " + failpoint);
         rig.fault("kill " + failpoint);
-        return rig;
+        return failpoint.place() == Place.VERDICT ? rig.refuses() : rig;
     }
 
     private static LedgerWriters writers(Rig rig) {

@@ -55,6 +55,9 @@ class KilledWorkerTest {
             RelaySetup setup = worker(rig, "victim").halt(failpoint);
             boolean slow = failpoint.place() == Place.EXTEND;
             boolean refused = slow || failpoint.place() == Place.VERDICT;
+            if (refused) {
+                rig.refuses();
+            }
             // Without a refusal there would be no verdict, and without one that takes long no extension.
             RelayChild victim =
                     rig.start(refused ? setup.refuse(SUSPENDED, slow ? Duration.ofSeconds(5) : Duration.ZERO) : setup);

@@ -8,12 +8,14 @@ import io.postrider.kafka.KafkaPublisher;
 import io.postrider.relay.Publisher;
 import io.postrider.relay.Relay;
 import io.postrider.relay.RelayListener;
+import io.postrider.relay.RetryableFailureException;
 import io.postrider.testkit.LedgerWriters;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,11 +30,12 @@ class PausedRelayTest {
     private static final Duration THREE_LEASES = Duration.ofSeconds(Rig.LONG ? 35 : 7);
 
     private static final String SUSPENDED = "key-0003";
+    private static final String REFUSED_BY_THE_HEIR = "key-0007";
 
     @Test
     void aRelayThatSleptThroughItsLeaseChangesNoRowAndJoinsAnew() {
         try (Rig rig = Rig.on(SharedServers.get(), "T09 paused relay")) {
-            auditUpdates(rig);
+            auditUpdates(rig.refuses());
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
             RelayChild sleeper = rig.start(
                             rig.quickRelay("sleeper").window(WINDOW).refuse(SUSPENDED, seconds(6)))
@@ -83,6 +86,11 @@ class PausedRelayTest {
                     .isPositive();
             assertThat(rig.texts("SELECT * FROM updated WHERE relay = 'sleeper' AND epoch_owner <> 'sleeper'"))
                     .isEmpty();
+            assertThat(rig.texts("SELECT * FROM updated WHERE relay = 'sleeper' AND event_id = '" + suspended + "'"))
+                    .isEmpty();
+            assertThat(rig.number("SELECT count(*) FROM updated WHERE relay = 'heir' AND epoch_owner = 'heir'"))
+                    .as("a verdict that may be written is seen by the audit")
+                    .isPositive();
         }
     }
 
@@ -98,7 +106,7 @@ class PausedRelayTest {
     private static void auditUpdates(Rig rig) {
         rig.execute("CREATE TABLE updated (event_id uuid, relay text, epoch_owner text, at timestamptz)");
         rig.execute("""
-                CREATE FUNCTION write_down() RETURNS trigger LANGUAGE plpgsql AS $$
+                CREATE FUNCTION write_down() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
                 BEGIN
                     INSERT INTO updated SELECT NEW.event_id, current_setting('application_name'),
                         coalesce((SELECT r.name FROM outbox_shard s JOIN outbox_relay r ON r.id = s.owner
@@ -108,13 +116,20 @@ class PausedRelayTest {
         rig.execute("CREATE TRIGGER audit AFTER UPDATE ON outbox_event FOR EACH ROW EXECUTE FUNCTION write_down()");
     }
 
-    /** Sends everything to Kafka, the events of the suspended key only once {@code answer} has come. */
+    /**
+     * Sends everything to Kafka, the events of the suspended key only once {@code answer} has come; refuses one event of another
+     * key, so that there is a verdict that may be written.
+     */
     private static Publisher holding(CompletableFuture<Void> answer) {
+        AtomicBoolean refused = new AtomicBoolean();
         KafkaPublisher kafka = KafkaPublisher.create(
                 Map.of("bootstrap.servers", SharedServers.get().kafka().bootstrapServers()));
         return new Publisher() {
             @Override
             public CompletionStage<?> publish(OutboxEvent event) {
+                if (event.key().orElse("").equals(REFUSED_BY_THE_HEIR) && !refused.getAndSet(true)) {
+                    return CompletableFuture.failedFuture(new RetryableFailureException("NO", "Refused once", null));
+                }
                 return event.key().orElse("").equals(SUSPENDED)
                         ? answer.thenCompose(any -> kafka.publish(event))
                         : kafka.publish(event);

@@ -32,7 +32,7 @@ class PausedWorkerTest {
     @Test
     void aWorkerThatSleptThroughItsLeasesChangesNoRowUnderAnOldToken() {
         try (Rig rig = Rig.on(SharedServers.get(), "T09 paused worker")) {
-            auditUpdates(rig);
+            auditUpdates(rig.refuses());
             // It has an event whose refusal comes while it sleeps, so that it wakes up with a verdict to write.
             RelayChild sleeper = rig.start(
                             worker(rig.quickRelay("sleeper"), rig).refuse(SUSPENDED, Duration.ofSeconds(6)))
@@ -77,6 +77,9 @@ class PausedWorkerTest {
                     .isPositive();
             assertThat(rig.texts("SELECT event_id || ' ' || was FROM updated WHERE relay = 'sleeper' AND stale"))
                     .isEmpty();
+            assertThat(rig.number("SELECT count(*) FROM updated WHERE relay = 'heir'"))
+                    .as("what may be written is seen by the audit")
+                    .isPositive();
         }
     }
 

@@ -24,7 +24,7 @@ class RefusedByKafkaTest {
     @DisplayName("Records that are too large")
     void aRecordThatIsTooLargeIsDeadAtOnceAndHoldsOnlyItsKey() {
         try (Rig rig = Rig.on(SharedServers.get(), "T29 record too large", Map.of("max.message.bytes", "50000"))) {
-            rig.startHere(rig.relay("relay"));
+            rig.refuses().startHere(rig.relay("relay"));
             LedgerWriters writers = rig.start(rig.writers().rate(300).events(900));
             JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource()).withMaxPayload(4 << 20);
             Instant written = Instant.now();

@@ -32,8 +32,10 @@ class RestlessRelaysTest {
                 relays.add(rig.start(relay(rig, "relay-" + i, classes), archived));
             }
             relays.forEach(RelayChild::awaitStarted);
+            // A fifth of them rolls back: 1,000 or 300 events a second.
+            long began = System.nanoTime();
             LedgerWriters writers = rig.start(
-                    rig.writers().threads(4).rate(Rig.LONG ? 1_000 : 300).keys(100));
+                    rig.writers().threads(4).rate(Rig.LONG ? 1_250 : 375).keys(100));
             int kills = Rig.LONG ? 300 : 6;
             for (int i = 0; i < kills; i++) {
                 Rig.pause(Duration.ofSeconds(2));
@@ -43,6 +45,7 @@ class RestlessRelaysTest {
             }
             Instant lastKill = Instant.now();
             rig.fault(kills + " × kill -9");
+            rig.figure(Math.round(writers.committed() / ((System.nanoTime() - began) / 1e9)) + " committed per second");
             writers.stop();
             rig.assertSound((long) WINDOW * kills);
             double soon = rig.decimal("""
@@ -92,27 +95,22 @@ class RestlessRelaysTest {
         int events = Rig.LONG ? 100_000 : 20_000;
         int relays = 8;
         try (Rig rig = Rig.on(SharedServers.get(), "T52 all due at once")) {
+            List<UnderWay> underWay = new ArrayList<>();
             for (int i = 0; i < relays; i++) {
-                rig.startHere(rig.relay("relay-" + i).window(WINDOW));
+                underWay.add(UnderWay.start(rig, rig.relay("relay-" + i).window(WINDOW)));
             }
             rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload, due_at) SELECT '"
                     + rig.stream() + "', 'key-' || n % 1000, 't', '\\x00',"
                     + " clock_timestamp() + interval '3 s' FROM generate_series(1, " + events + ") n");
             rig.fault(events + " events due at the same moment, " + relays + " relays");
             long start = System.nanoTime();
-            long most = 0;
-            while (rig.number("SELECT count(*) FROM outbox_event") > 0) {
-                most = Math.max(most, rig.number("SELECT coalesce(max(in_flight), 0) FROM outbox_relay"));
-                if (System.nanoTime() - start > Rig.PATIENCE.toNanos()) {
-                    throw new AssertionError("not delivered after " + Rig.PATIENCE);
-                }
-                Rig.pause(Duration.ofMillis(100));
-            }
+            Rig.await("all are settled", () -> rig.number("SELECT count(*) FROM outbox_event") == 0);
+            int most = underWay.stream().mapToInt(UnderWay::most).max().orElseThrow();
             Rig.await("all have arrived", () -> rig.log().distinct() == events);
             rig.figure("all settled in", Duration.ofNanos(System.nanoTime() - start));
-            rig.figure("at most " + most + " in flight in a relay");
+            rig.figure("at most " + most + " under way in a relay");
             assertThat(rig.log().size()).as("none twice").isEqualTo(events);
-            assertThat(most).isLessThanOrEqualTo(WINDOW + WINDOW / 4);
+            assertThat(most).isBetween(1, WINDOW);
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
             rig.passed(events + " delivered · 0 lost · 0 duplicates");
         }

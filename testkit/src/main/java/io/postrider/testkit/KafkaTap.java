@@ -39,6 +39,7 @@ public final class KafkaTap implements AutoCloseable {
     private final List<String> topics;
     private final Thread thread = new Thread(this::run, "postrider-kafka-tap");
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private volatile boolean closed;
 
     private KafkaTap(KafkaConsumer<byte[], byte[]> consumer, DeliveryLog log, List<String> topics) {
@@ -90,6 +91,24 @@ public final class KafkaTap implements AutoCloseable {
         await(count, timeout, true);
     }
 
+    /**
+     * Waits until all has been read that is in the topics now, so that a delivery that nobody expects is in the log too.
+     *
+     * @throws AssertionError if that takes longer, or the tap has failed
+     */
+    public void awaitEnd(Duration timeout) {
+        End wanted = new End();
+        end.set(wanted);
+        long deadline = System.nanoTime() + timeout.toNanos();
+        while (!wanted.reached) {
+            Throwable broken = failure.get();
+            if (broken != null || System.nanoTime() - deadline > 0) {
+                throw new AssertionError("The end of " + topics + " was not read within " + timeout, broken);
+            }
+            Pause.millis(10);
+        }
+    }
+
     private void await(int count, Duration timeout, boolean distinct) {
         long deadline = System.nanoTime() + timeout.toNanos();
         while ((distinct ? log.distinct() : log.size()) < count) {
@@ -116,6 +135,27 @@ public final class KafkaTap implements AutoCloseable {
         }
     }
 
+    /** Where the topics ended when somebody asked for it. */
+    private static final class End {
+        private @Nullable Map<TopicPartition, Long> offsets;
+        private volatile boolean reached;
+    }
+
+    private void look(End wanted) {
+        try {
+            Map<TopicPartition, Long> offsets =
+                    wanted.offsets == null ? consumer.endOffsets(consumer.assignment()) : wanted.offsets;
+            wanted.offsets = offsets;
+            wanted.reached =
+                    offsets.entrySet().stream().allMatch(each -> consumer.position(each.getKey()) >= each.getValue());
+        } catch (KafkaException e) {
+            if (closed) {
+                throw e;
+            }
+            // The broker is away; whoever waits has the patience.
+        }
+    }
+
     private void run() {
         try (consumer) {
             long nextLook = System.nanoTime();
@@ -129,6 +169,10 @@ public final class KafkaTap implements AutoCloseable {
                     Pause.nanos(POLL.toNanos());
                 } else {
                     consumer.poll(POLL).forEach(this::record);
+                }
+                End wanted = end.get();
+                if (wanted != null && !wanted.reached) {
+                    look(wanted);
                 }
             }
         } catch (RuntimeException e) {
