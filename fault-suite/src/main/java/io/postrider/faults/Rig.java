@@ -236,7 +236,7 @@ public final class Rig implements AutoCloseable {
         return what;
     }
 
-    /** Destinations refuse some events, so attempts are counted; everywhere else none may be. */
+    /** Some events are refused, or given up as deadly, so attempts are counted; everywhere else none may be. */
     public Rig refuses() {
         judge.allow(RigJudge.Allowed.ATTEMPTS);
         return this;

@@ -33,7 +33,7 @@ class DeadlyEventTest {
     @Test
     void anEventThatEndsEveryRelayIsDeadInTheEndAndEverythingElseIsDelivered() {
         try (Rig rig = Rig.on(SharedServers.get(), "T53 deadly event")) {
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource());
+            JdbcOutbox outbox = JdbcOutbox.of(rig.refuses().dataSource());
             for (int i = 0; i < 3; i++) {
                 start(rig);
             }

@@ -63,6 +63,7 @@ class FailoverTest {
         String test = "T40 promoted, primary " + (fate == Fate.KILLED ? "killed" : "demoted");
         try (PrimaryAndStandby pair = new PrimaryAndStandby();
                 Rig rig = Rig.on(servers(pair), pair.createDatabase(), test)) {
+            rig.breaksTheDatabase();
             // One is led by an address that moves, the other finds the primary by itself.
             RelayChild led = rig.start(rig.relay("relay-a").window(WINDOW)).awaitStarted();
             int[] both = {pair.primary().port(), pair.standby().port()};

@@ -41,6 +41,7 @@ class FullDiskTest {
             long committed = writers.committed();
             relay.pause();
             Rig.await("events wait", () -> writers.committed() > committed + BACKLOG);
+            rig.breaksTheDatabase();
             disk.fill();
             relay.resume();
             Duration full = fullFor();

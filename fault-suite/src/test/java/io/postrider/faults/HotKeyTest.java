@@ -118,7 +118,7 @@ class HotKeyTest {
             Relay relay = rig.closing(
                     RelayProcess.relay(rig.relay("relay"), Trap.counting(), new RelayListener() {}, publisher));
             relay.start();
-            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(10));
+            LedgerWriters writers = rig.start(rig.refuses().writers().rate(300).keys(10));
             DeadLetters deadLetters = DeadLetters.of(rig.dataSource());
             Rig.await(
                     "one is dead and others wait behind it",

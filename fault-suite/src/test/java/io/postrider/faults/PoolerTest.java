@@ -55,6 +55,7 @@ class PoolerTest {
             rig.fault("a relay killed");
 
             rig.start(rig.quickRelay("successor").window(WINDOW)).awaitStarted();
+            rig.breaksTheDatabase();
             pooler.restart();
             Duration resumed = rig.awaitSettled(Instant.now());
             rig.figure("resumed in", resumed);
