@@ -73,7 +73,8 @@ public final class Sql {
 
     /**
      * Makes ordinary events of those whose lease has run out: a row that is only due holds those behind it, and they would go
-     * one at a time. Anybody may do that, and it changes nothing that an event says, so the revision stays.
+     * one at a time. Anybody may do that, and it changes nothing that an event says, so the revision stays. What somebody has
+     * locked is left for another time: he may be settling it, or be gone with his transaction still open, and a read would wait.
      */
     private static final String FREE_LEASES = """
             WITH locked AS MATERIALIZED (
@@ -81,7 +82,7 @@ public final class Sql {
                 WHERE e.status = 'WAITING' AND e.locked_by IS NOT NULL AND e.due_at <= clock_timestamp()
                   AND e.shard = ANY (?::smallint[])
                   AND e.stream NOT IN (SELECT st.stream FROM {stream} st WHERE st.mode = 'COMPETING')
-                ORDER BY e.id FOR UPDATE
+                ORDER BY e.id FOR UPDATE SKIP LOCKED
             )
             UPDATE {event} e SET status = 'PENDING', holds = false, locked_by = NULL, updated_at = clock_timestamp()
             FROM locked l WHERE e.id = l.id

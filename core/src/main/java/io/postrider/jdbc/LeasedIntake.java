@@ -251,6 +251,13 @@ final class LeasedIntake implements CommitIntake {
         }
     }
 
+    /** Also where nothing more is taken: while what is under way is awaited at a stop, or because there is no room. */
+    @Override
+    public void writeReleases() {
+        extendLeases();
+        writeReturns();
+    }
+
     @Override
     public void giveBack() {
         int forgotten = next.size();

@@ -80,7 +80,8 @@ final class OrderedIntake implements Intake {
     @Override
     public Taken take(Demand demand) {
         if (!ownership.mayStart(ticker.getAsLong())) {
-            return Taken.nothing();
+            // Which is no look at all: a drain must not take it for the end.
+            return new Taken(List.of(), false, Optional.empty(), List.of(), false);
         }
         Map<Integer, Long> free = new LinkedHashMap<>();
         Map<Integer, Long> held = new LinkedHashMap<>();

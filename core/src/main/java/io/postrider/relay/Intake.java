@@ -27,7 +27,7 @@ public interface Intake extends AutoCloseable {
     /** Gives deliveries back as if they had never been taken; if that is a statement, {@link #writeReleases} makes it. */
     void release(List<Delivery> deliveries);
 
-    /** Writes what was released, if that has to be written and is not yet. */
+    /** Writes what was released, if that has to be written and is not yet, and what keeps the claims to the others. */
     default void writeReleases() {}
 
     /** Whether events of one key come in order and must be sent so; if not, each may go beside all others. */

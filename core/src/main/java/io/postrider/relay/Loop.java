@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * answers come from any.
  */
 final class Loop {
-    private static final int TRIAL_ROWS = 16;
     private static final long CHECK_TIMEOUTS_EVERY = Duration.ofSeconds(1).toNanos();
 
     private final Intake intake;
@@ -36,6 +35,7 @@ final class Loop {
 
     private final Lanes lanes;
     private final Room room;
+    private final Trials trials;
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
     private final Unsettled unsettled;
     private final List<Verdict> verdicts = new ArrayList<>();
@@ -59,6 +59,7 @@ final class Loop {
         this.courier = new Courier(this::answered);
         this.lanes = new Lanes(publisher, intake.keepsOrder());
         this.room = new Room(shared.window(), lanes, intake.keepsOrder());
+        this.trials = new Trials(intake, lanes, shared);
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
@@ -102,14 +103,14 @@ final class Loop {
         if (!taking) {
             give(lanes.unsent(null));
         }
-        send(now);
+        send();
         try {
             if (pace.mayTouchFeed(now)) {
                 boolean first = readsFirst();
                 feedIsWell = false;
                 boolean answered = first && read(now);
                 if (answered) {
-                    send(ticker.getAsLong());
+                    send();
                 }
                 answered |= write(now);
                 intake.writeReleases();
@@ -117,7 +118,7 @@ final class Loop {
                     commits.giveBack();
                 }
                 if (taking) {
-                    answered |= searches && tryGate(now);
+                    answered |= searches && trials.tryNext(now);
                     answered |= read(now);
                 }
                 feedIsWell = true;
@@ -128,7 +129,7 @@ final class Loop {
         } catch (FeedException e) {
             pace.feedFailed(e, ticker.getAsLong());
         }
-        send(ticker.getAsLong());
+        send();
         return nanosToNextTurn(ticker.getAsLong());
     }
 
@@ -255,8 +256,10 @@ final class Loop {
         give(lane.rest());
     }
 
-    private void send(long now) {
+    private void send() {
         while (shared.slots().take(wake)) {
+            // Asked for each: the process may stand still between two of them, for longer than it is entitled to send.
+            long now = ticker.getAsLong();
             Departure next = lanes.next(now);
             if (next != null && next.delivery().mayStart(now)) {
                 courier.carry(next);
@@ -305,7 +308,7 @@ final class Loop {
         try {
             long began = ticker.getAsLong();
             Taken taken = intake.take(room.demand(full).closed(closed));
-            taken.deliveries().forEach(lanes::enter);
+            enter(taken.deliveries());
             taken.judged().forEach(shared.told()::judged);
             pace.read(taken, leftOutFull, intake.putsOff(), began, ticker.getAsLong());
         } catch (FeedException e) {
@@ -316,37 +319,17 @@ final class Loop {
         return true;
     }
 
-    private boolean tryGate(long now) {
-        @Nullable String stream = shared.gates().dueForTrial(now).orElse(null);
-        if (stream == null) {
-            return false;
-        }
-        List<Delivery> taken = List.of();
-        List<Delivery> heads = List.of();
-        boolean judged = false;
+    /** If one cannot enter, it must not count as taken for ever, nor what comes behind it overtake it. */
+    private void enter(List<Delivery> deliveries) {
+        int entered = 0;
         try {
-            Taken tried =
-                    intake.take(Demand.trial(stream, TRIAL_ROWS, shared.window().batchBytes()));
-            tried.judged().forEach(shared.told()::judged);
-            judged = !tried.judged().isEmpty();
-            taken = tried.deliveries();
-            // Behind an event that has not been answered yet, a trial would wait as long as that one.
-            heads = taken.stream().filter(head -> !lanes.wouldWait(head)).toList();
-        } finally {
-            if (heads.isEmpty() && judged) {
-                shared.gates().tryNext(stream, now);
-            } else if (heads.isEmpty()) {
-                shared.gates().nothingToTry(stream, now);
+            for (Delivery each : deliveries) {
+                lanes.enter(each);
+                entered++;
             }
+        } finally {
+            intake.release(deliveries.subList(entered, deliveries.size()));
         }
-        List<Delivery> rest = new ArrayList<>(taken);
-        if (!heads.isEmpty()) {
-            Delivery chosen = shared.gates().choose(stream, heads);
-            lanes.enter(chosen);
-            rest.remove(chosen);
-        }
-        intake.release(rest);
-        return true;
     }
 
     private void give(List<Delivery> deliveries) {
@@ -388,6 +371,10 @@ final class Loop {
         if (taking) {
             wait = Math.min(wait, nanosToRead(now));
             wait = searches ? Math.min(wait, shared.gates().nanosToTrial(now)) : wait;
+        }
+        if (!searches && intake.size() > 0) {
+            // What it has leased must be extended in time, whether it takes more or not.
+            wait = Math.min(wait, pace.idle());
         }
         return Math.max(wait, pace.nanosToFeed(now));
     }

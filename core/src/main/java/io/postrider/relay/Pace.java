@@ -74,6 +74,11 @@ final class Pace {
         return ticker;
     }
 
+    /** The longest that a read is put off for if there is nothing to wake the loop. */
+    long idle() {
+        return idle;
+    }
+
     long nanosToRead(long now) {
         return Math.max(0, readAt - now);
     }

@@ -94,6 +94,14 @@ class OrderedIntakeTest {
     }
 
     @Test
+    void whoMayNotReadHasNotSeenThatThereIsNothing() {
+        ownership.renewed(now);
+        Taken taken = take(Duration.ZERO);
+        assertThat(reads).isEmpty();
+        assertThat(taken.complete()).isFalse();
+    }
+
+    @Test
     void behindAPartThereMayBeMore() {
         assertThat(take(Duration.ZERO).more()).isFalse();
         isPart = true;

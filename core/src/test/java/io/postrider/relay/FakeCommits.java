@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 final class FakeCommits extends FakeIntake implements CommitIntake {
     OptionalLong lessee = OptionalLong.empty();
     boolean ownsAll;
+    int leasesKept;
 
     FakeCommits(LongSupplier ticker) {
         super(ticker);
@@ -27,6 +28,11 @@ final class FakeCommits extends FakeIntake implements CommitIntake {
 
     @Override
     public void handOver(List<Bell.Handed> events) {}
+
+    @Override
+    public void writeReleases() {
+        leasesKept++;
+    }
 
     @Override
     public void giveBack() {}

@@ -37,6 +37,23 @@ class LoopCommitTest extends LoopRig {
     }
 
     @Test
+    void whileAnAnswerIsAwaitedLeasesAreKeptThoughNothingMoreIsTaken() {
+        commits.append("s", "a");
+        loop.turn();
+        loop.taking(false);
+        for (int i = 0; i < 3; i++) {
+            int before = commits.leasesKept;
+            assertThat(loop.turn()).isEqualTo(50 * MS);
+            assertThat(commits.leasesKept).isEqualTo(before + 1);
+            now += 50 * MS;
+        }
+        publisher.acknowledge(publisher.unanswered().get(0));
+        loop.turn();
+        assertThat(loop.isIdle()).isTrue();
+        assertThat(loop.turn()).as("nothing is leased").isGreaterThan(50 * MS);
+    }
+
+    @Test
     void whatWasJustCommittedIsSentBeforeASettleThatIsDue() {
         commits.append("s", "a");
         loop.turn();

@@ -2,8 +2,11 @@
 package io.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class LoopOutageTest extends LoopRig {
@@ -68,6 +71,32 @@ class LoopOutageTest extends LoopRig {
         loop.turn();
         assertThat(sent()).as("now another key").endsWith(2L).hasSize(5);
         assertThat(told).containsExactly("outage of s started: DOWN");
+    }
+
+    @Test
+    void aTrialThatCouldNotBeginIsFollowedByAnother() {
+        AtomicBoolean broken = new AtomicBoolean();
+        RunPublisher publisher = new RunPublisher(event -> {}) {
+            @Override
+            public Optional<Run> run() {
+                if (broken.get()) {
+                    throw new IllegalStateException("no room for another run");
+                }
+                return super.run();
+            }
+        };
+        loop = loop(new Window(100, 1 << 20), publisher);
+        appendAll("s", "a", "b");
+        loop.turn();
+        publisher.runs().forEach(run -> run.refuse(new DestinationDownException("DOWN", "no route", null)));
+        loop.turn();
+        broken.set(true);
+        now += 200 * MS;
+        assertThatThrownBy(loop::turn).hasMessage("no room for another run");
+        assertThat(intake.taken()).isEmpty();
+        broken.set(false);
+        loop.turn();
+        assertThat(publisher.sent).extracting(intake::idOf).containsExactly(1L, 2L, 2L);
     }
 
     @Test

@@ -2,9 +2,12 @@
 package io.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postrider.OutboxEvent;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LoopTest extends LoopRig {
@@ -118,6 +121,41 @@ class LoopTest extends LoopRig {
         fail(1, new PermanentFailureException("TOO_LARGE", "2 MB"));
         loop.turn();
         assertThat(told).containsExactly("dead 1 after 1 failed: TOO_LARGE");
+    }
+
+    @Test
+    void whoStandsStillBetweenTwoSendsAsksAgainWhetherItMaySend() {
+        long until = now + 15 * MS;
+        intake.claim = nanos -> nanos - until < 0;
+        loop = loop(new Window(100, 1 << 20), event -> {
+            now += 10 * MS;
+            return publisher.publish(event);
+        });
+        appendAll("s", "a", "b", "c");
+        loop.turn();
+        assertThat(sent()).containsExactly(1L, 2L);
+        assertThat(intake.taken()).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void whatCannotEnterItsLaneIsGivenBackWithAllBehindIt() {
+        AtomicInteger runs = new AtomicInteger();
+        RunPublisher publisher = new RunPublisher(event -> {}) {
+            @Override
+            public Optional<Run> run() {
+                if (runs.incrementAndGet() == 2) {
+                    throw new IllegalStateException("no room for another run");
+                }
+                return super.run();
+            }
+        };
+        loop = loop(new Window(100, 1 << 20), publisher);
+        appendAll("s", "a", "b", "c", "b");
+        assertThatThrownBy(loop::turn).hasMessage("no room for another run");
+        assertThat(intake.taken()).containsExactly(1L);
+        loop.ring();
+        loop.turn();
+        assertThat(publisher.sent).extracting(intake::idOf).containsExactly(1L, 2L, 3L, 4L);
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** Offers runs, and delivers or refuses the oldest event of a run when the test says so. For one thread. */
-final class RunPublisher implements Publisher {
+class RunPublisher implements Publisher {
     /** Everything that was handed over, in order. */
     final List<OutboxEvent> sent = new ArrayList<>();
 

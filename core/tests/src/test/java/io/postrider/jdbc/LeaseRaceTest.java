@@ -4,18 +4,11 @@ package io.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postrider.OutboxEvent;
-import io.postrider.internal.LeaseSql;
-import io.postrider.relay.Bell;
 import io.postrider.relay.Delivery;
-import io.postrider.table.TableNames;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,65 +25,13 @@ class LeaseRaceTest {
     private static final Duration LEASE = Duration.ofMinutes(1);
 
     private Party owner;
-    private Writer writer;
-
-    /** A process that writes, and has a relay without shards that sends at the commit. */
-    private static final class Writer implements AutoCloseable {
-        final Party relay;
-        final JdbcOutbox outbox = JdbcOutbox.of(database.dataSource()).withLease(LEASE);
-        final LeaseStatements leases;
-
-        Writer(String name) {
-            this(name, "default");
-        }
-
-        Writer(String name, String group) {
-            relay = Party.joining(database, name, group);
-            outbox.bell().onRing(new Bell.Hearer() {
-                @Override
-                public void rung() {}
-
-                @Override
-                public OptionalLong lessee(OutboxEvent event) {
-                    return OptionalLong.of(relay.member());
-                }
-            });
-            Session session = new Session(database.dataSource(), Duration.ofSeconds(30));
-            leases = new LeaseStatements(
-                    session,
-                    new LeaseSql(TableNames.ofDefaults()),
-                    new EventStatements(session, Party.SQL, Party.settings(group), name, relay.ownership),
-                    relay.ownership,
-                    System::nanoTime);
-        }
-
-        OutboxEvent append(String key) {
-            OutboxEvent event = OutboxEvent.of("s", "T").key(key).json("{}").build();
-            outbox.transact(tx -> tx.append(event));
-            return event;
-        }
-
-        List<Long> sendable(OutboxEvent... events) {
-            return Party.ids(read(events).sendable());
-        }
-
-        LeaseStore.Found read(OutboxEvent... events) {
-            List<UUID> ids = Arrays.stream(events).map(OutboxEvent::id).toList();
-            return leases.read(ids, Set.of());
-        }
-
-        @Override
-        public void close() {
-            relay.close();
-            leases.close();
-        }
-    }
+    private LeasingWriter writer;
 
     @BeforeEach
     void join() {
         database.clear();
         owner = Party.owning(database, "owner");
-        writer = new Writer("writer");
+        writer = new LeasingWriter(database, "writer", LEASE);
     }
 
     @AfterEach
@@ -123,6 +64,21 @@ class LeaseRaceTest {
     }
 
     @Test
+    void aReadWaitsForNobodyWhoHasLockedAnEventWhoseLeaseHasRunOut() throws Exception {
+        OutboxEvent locked = writer.append("k");
+        OutboxEvent other = writer.append("j");
+        expire(id(locked));
+        expire(id(other));
+        try (OpenTransaction settling = database.begin()) {
+            settling.number("SELECT id FROM outbox_event WHERE id = " + id(locked) + " FOR UPDATE");
+            assertThat(Background.start(owner::readIds).get()).containsExactly(id(locked), id(other));
+            assertThat(state(id(other))).isEqualTo("PENDING,f,0,0,free");
+        }
+        assertThat(owner.readIds()).containsExactly(id(locked), id(other));
+        assertThat(state(id(locked))).isEqualTo("PENDING,f,0,0,free");
+    }
+
+    @Test
     void aLeaseIsExtendedUnlessItHasRunOut() {
         OutboxEvent first = writer.append("k");
         OutboxEvent second = writer.append("j");
@@ -145,7 +101,7 @@ class LeaseRaceTest {
 
     @Test
     void nothingIsSentBehindAnEventThatIsNotLeasedByTheSameProcess() {
-        try (Writer another = new Writer("another")) {
+        try (LeasingWriter another = new LeasingWriter(database, "another", LEASE)) {
             another.append("leased by another");
             writer.append("lease ran out");
             expire(database.number("SELECT max(id) FROM outbox_event"));
@@ -232,7 +188,7 @@ class LeaseRaceTest {
         assertBarredStream(writer, event);
         database.execute("DELETE FROM outbox_stream");
         assertThat(writer.sendable(event)).containsExactly(id(event));
-        try (Writer grouped = new Writer("grouped", "others")) {
+        try (LeasingWriter grouped = new LeasingWriter(database, "grouped", "others", LEASE)) {
             assertBarredStream(grouped, grouped.append("i"));
         }
         database.execute("UPDATE outbox_relay SET lease_until = now() - interval '1 s'");
@@ -241,7 +197,7 @@ class LeaseRaceTest {
         assertThat(found.barred()).isEmpty();
     }
 
-    private static void assertBarredStream(Writer writer, OutboxEvent event) {
+    private static void assertBarredStream(LeasingWriter writer, OutboxEvent event) {
         LeaseStore.Found found = writer.read(event);
         assertThat(found.sendable()).isEmpty();
         assertThat(Party.ids(found.barred())).containsExactly(id(event));
@@ -317,7 +273,7 @@ class LeaseRaceTest {
     @Test
     void onlyTheLesseeReadsAndReleases() {
         OutboxEvent event = writer.append("k");
-        try (Writer another = new Writer("another")) {
+        try (LeasingWriter another = new LeasingWriter(database, "another", LEASE)) {
             assertThat(another.sendable(event)).isEmpty();
             another.leases.release(List.of(id(event)));
             another.leases.releaseAllBut(List.of());

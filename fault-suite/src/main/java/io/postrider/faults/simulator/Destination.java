@@ -31,6 +31,9 @@ final class Destination {
         DOWN
     }
 
+    /** One at a time, so that nothing behind it waits for longer than an answer may take. */
+    private static final long SLOW_AGAIN_AFTER = Duration.ofSeconds(2).toNanos();
+
     private record Parcel(Send send, Fate fate, CompletableFuture<Object> answer) {}
 
     private final World world;
@@ -38,6 +41,7 @@ final class Destination {
     private final Runnable startNode;
     private final Map<String, Long> downUntil = new HashMap<>();
     private final Map<UUID, Fate> poisoned = new HashMap<>();
+    private long slowAgainAt;
 
     /** @param startNode has another relay started */
     Destination(World world, Ledger ledger, Runnable startNode) {
@@ -141,13 +145,24 @@ final class Destination {
         private void move() {
             if (!moving && !waiting.isEmpty()) {
                 moving = true;
-                boolean slow = world.stormy && world.dice.chance(world.mood.doubts() / 3);
-                world.schedule.in(slow ? world.dice.millis(100, 4_000) : world.dice.millis(0.2, 6), () -> {
+                world.schedule.in(nanosToTheNext(), () -> {
                     moving = false;
                     arrive(waiting.remove());
                     move();
                 });
             }
+        }
+
+        private long nanosToTheNext() {
+            if (world.stormy && world.dice.chance(world.mood.doubts() / 3)) {
+                return world.dice.millis(100, 4_000);
+            }
+            if (world.mood.calm() && world.now() >= slowAgainAt && world.dice.chance(0.05)) {
+                slowAgainAt = world.now() + SLOW_AGAIN_AFTER;
+                world.count(Sometimes.SLOW_ANSWER_ON_A_CALM_DAY);
+                return world.dice.millis(800, 1_200);
+            }
+            return world.dice.millis(0.2, 6);
         }
 
         private void arrive(Parcel parcel) {
