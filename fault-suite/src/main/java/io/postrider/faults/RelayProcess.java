@@ -100,6 +100,13 @@ public final class RelayProcess {
         return kafka.build();
     }
 
+    /** Tells a test that waits for it which event is being refused. */
+    private static void refusing(RelaySetup setup, OutboxEvent event) {
+        if (!setup.refusedAfter().isZero()) {
+            System.out.println("refusing " + event.id());
+        }
+    }
+
     /** A relay as the setup describes it, with connections from elsewhere. */
     static Relay relay(RelaySetup setup, DataSource connections) {
         KafkaPublisher kafka = KafkaPublisher.create(Map.of("bootstrap.servers", setup.bootstrapServers()));
@@ -120,8 +127,8 @@ public final class RelayProcess {
                 .<Publisher>map(type -> new DeadlyPublisher(destination, type))
                 .orElse(destination);
         Publisher publisher = setup.refusedKey()
-                .<Publisher>map(key -> new RefusingPublisher(
-                        survivable, key, setup.refusedAfter(), event -> System.out.println("refusing " + event.id())))
+                .<Publisher>map(key ->
+                        new RefusingPublisher(survivable, key, setup.refusedAfter(), event -> refusing(setup, event)))
                 .orElse(survivable);
         RelaySettings.Builder relay = Relay.from(feed(setup, TrappedDataSource.of(source(setup), trap)))
                 .to(new TrappedPublisher(publisher, trap))

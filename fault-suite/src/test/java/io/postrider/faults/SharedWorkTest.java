@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,7 @@ class SharedWorkTest {
                 awaitBalance(rig, HERE + 2);
                 awaitAtWork(rig, process.name());
                 long start = System.nanoTime();
-                process.terminate();
+                CompletableFuture<RelayChild.End> end = CompletableFuture.supplyAsync(process::stop);
                 awaitOwnedByOthers(rig, process.name());
                 terminations.add(Duration.ofNanos(System.nanoTime() - start));
                 RelayChild next = round == ROUNDS - 1
@@ -77,7 +78,7 @@ class SharedWorkTest {
                         : rig.start(rig.relay("process-" + (round + 1)).lease(LEASE));
                 start = System.nanoTime();
                 here.forEach(Relay::close);
-                longestStop = longer(longestStop, process.stop().took());
+                longestStop = longer(longestStop, end.join().took());
                 awaitOwnedByOthers(rig, "here-" + round + "-%");
                 longestGap = longer(longestGap, Duration.ofNanos(System.nanoTime() - start));
                 process = next;
