@@ -242,12 +242,6 @@ public final class Rig implements AutoCloseable {
         return this;
     }
 
-    /** Handlers have transactions of their own, which are open for as long as they work. */
-    public Rig handlesInTransactions() {
-        judge.allow(RigJudge.Allowed.OPEN_TRANSACTIONS);
-        return this;
-    }
-
     /** The database, or the way to it, is broken on purpose, so that transactions of the writers fail. */
     public Rig breaksTheDatabase() {
         judge.allow(RigJudge.Allowed.FAILED_WRITERS);

@@ -30,6 +30,7 @@ final class SessionWatch implements AutoCloseable {
     private final String user;
     private final Thread thread = new Thread(this::run, "session-watch");
     private volatile boolean closed;
+    private volatile boolean looked;
     private volatile String idle = "";
     private volatile String crowd = "";
 
@@ -43,6 +44,9 @@ final class SessionWatch implements AutoCloseable {
 
     /** @throws AssertionError if a relay held more than it may */
     void assertModest() {
+        if (!looked) {
+            throw new AssertionError("Nobody could look at the sessions of " + user);
+        }
         if (!idle.isEmpty() || !crowd.isEmpty()) {
             throw new AssertionError(String.join("; ", idle, crowd));
         }
@@ -68,6 +72,7 @@ final class SessionWatch implements AutoCloseable {
 
     private void look(PreparedStatement statement) throws SQLException {
         try (ResultSet rows = statement.executeQuery()) {
+            looked = true;
             while (rows.next()) {
                 String relay = rows.getString(1);
                 if (rows.getLong(2) > MOST_SESSIONS) {

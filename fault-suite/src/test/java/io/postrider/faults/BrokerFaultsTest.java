@@ -64,8 +64,8 @@ class BrokerFaultsTest {
             servers.proxy().halfOpenPresent();
             Instant cut = Instant.now();
             rig.fault("open connections go silent");
-            // Answers that were on their way when it was cut are settled within the first second.
-            Instant from = cut.plusSeconds(1);
+            // Answers that were on their way when it was cut have been settled by then, also on a busy machine.
+            Instant from = cut.plusSeconds(2);
             Rig.await(
                     "something is settled again",
                     () -> rig.firstSettled("relay", from).isPresent());

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class CrowdedDatabaseTest {
     private static final int WINDOW = 1_000;
     private static final int ROUNDS = 20;
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(4);
 
     @Test
     @Tag("T36")
@@ -96,8 +96,8 @@ class CrowdedDatabaseTest {
                                     == 128
                             && relay.publishedCount() > 50);
             List<Connection> taken = pool.takeAll();
-            Duration held = LEASE.multipliedBy(3);
-            rig.fault("the application holds the other " + taken.size() + " connections of the pool for three leases");
+            Duration held = LEASE.multipliedBy(2);
+            rig.fault("the application holds the other " + taken.size() + " connections of the pool for two leases");
             assertThat(taken).isNotEmpty();
             long before = relay.publishedCount();
             long epochs = rig.number("SELECT sum(epoch) FROM outbox_shard");
@@ -152,11 +152,16 @@ class CrowdedDatabaseTest {
         }
     }
 
-    private static void makePartition(Rig rig, LocalDate day) {
+    private static String makePartition(Rig rig, LocalDate day) {
         String name = "outbox_history_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
         rig.execute("CREATE TABLE " + name + " (LIKE outbox_history INCLUDING ALL)");
         rig.execute("ALTER TABLE outbox_history ATTACH PARTITION " + name + " FOR VALUES FROM ('" + day
                 + " 00:00Z') TO ('" + day.plusDays(1) + " 00:00Z')");
+        return name;
+    }
+
+    private static boolean isThere(Rig rig, String partition) {
+        return rig.number("SELECT count(*) FROM pg_class WHERE relname = '" + partition + "'") > 0;
     }
 
     @Test
@@ -170,26 +175,27 @@ class CrowdedDatabaseTest {
             Rig.await("events arrive", () -> rig.log().distinct() > 200);
             Retention retention = new Retention(rig.dataSource(), TableNames.ofDefaults(), Duration.ofDays(7));
             LockWaits waits = new LockWaits(looking);
-            int dropped = 0;
             Instant start = Instant.now();
             for (int round = 0; round < ROUNDS; round++) {
-                // One at a time: a run drops all that there are.
-                makePartition(rig, LocalDate.now(ZoneOffset.UTC).minusDays(20 + round));
-                CompletableFuture<Integer> dropping =
-                        CompletableFuture.supplyAsync(() -> retention.run().partitionsDropped());
-                while (!dropping.isDone()) {
-                    waits.look();
-                }
-                dropped += dropping.join();
+                // One at a time: a run drops all that there are. It gives way to others, and the relay drops old ones
+                // too.
+                String old = makePartition(rig, LocalDate.now(ZoneOffset.UTC).minusDays(20 + round));
+                Rig.await(old + " is dropped", () -> {
+                    CompletableFuture<?> dropping = CompletableFuture.supplyAsync(retention::run);
+                    while (!dropping.isDone()) {
+                        waits.look();
+                    }
+                    dropping.join();
+                    return !isThere(rig, old);
+                });
                 rig.awaitSettled(Instant.now());
             }
-            rig.fault(dropped + " partitions dropped under load, one after the other");
+            rig.fault(ROUNDS + " partitions dropped under load, one after the other");
             Duration longest = longestGap(rig, start);
             rig.figure("longest time without a settle", longest);
             rig.figure("longest wait for a lock", waits.longest());
             writers.stop();
             rig.assertSound(0);
-            assertThat(dropped).isEqualTo(ROUNDS);
             // The lock is given up after 100 ms; a look and a busy machine add to what is seen.
             assertThat(waits.longest()).isLessThanOrEqualTo(Duration.ofMillis(250));
             assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(1));

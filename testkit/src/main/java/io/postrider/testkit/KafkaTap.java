@@ -96,7 +96,7 @@ public final class KafkaTap implements AutoCloseable {
      *
      * @throws AssertionError if that takes longer, or the tap has failed
      */
-    public void awaitEnd(Duration timeout) {
+    public synchronized void awaitEnd(Duration timeout) {
         End wanted = new End();
         end.set(wanted);
         long deadline = System.nanoTime() + timeout.toNanos();
@@ -142,6 +142,10 @@ public final class KafkaTap implements AutoCloseable {
     }
 
     private void look(End wanted) {
+        if (consumer.assignment().isEmpty()) {
+            // Nothing is known of the topics yet.
+            return;
+        }
         try {
             Map<TopicPartition, Long> offsets =
                     wanted.offsets == null ? consumer.endOffsets(consumer.assignment()) : wanted.offsets;
