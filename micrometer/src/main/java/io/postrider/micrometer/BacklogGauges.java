@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the table now and then what is pending, dead and unknown; scrapes read the last answer. Thread-safe. */
+/** Asks the table now and then what is pending, being processed, dead and unknown; scrapes read the last answer. Thread-safe. */
 public final class BacklogGauges implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(BacklogGauges.class);
 
@@ -25,6 +25,7 @@ public final class BacklogGauges implements AutoCloseable {
     private final StreamTags tags;
     private final Duration refresh;
     private final MultiGauge pending;
+    private final MultiGauge processing;
     private final MultiGauge dead;
     private final MultiGauge unknown;
     private final MultiGauge oldest;
@@ -44,6 +45,10 @@ public final class BacklogGauges implements AutoCloseable {
         pending = MultiGauge.builder(prefix + "pending")
                 .description("Events that are not delivered yet")
                 .register(registry);
+        processing = MultiGauge.builder(prefix + "processing")
+                .description(
+                        "Those of them that are leased: by workers of a work queue, or by the process that wrote them")
+                .register(registry);
         dead = MultiGauge.builder(prefix + "dead")
                 .description("Events that wait for a person")
                 .register(registry);
@@ -57,10 +62,11 @@ public final class BacklogGauges implements AutoCloseable {
     }
 
     /** One stream, or all those that share a tag. */
-    private record Sum(double pending, double dead, double unknown, double oldest) {
+    private record Sum(double pending, double processing, double dead, double unknown, double oldest) {
         static Sum of(Backlog.Stream stream) {
             return new Sum(
                     stream.undelivered(),
+                    stream.leased(),
                     stream.dead(),
                     stream.unknown(),
                     stream.oldest().orElse(Duration.ZERO).toMillis() / 1000.0);
@@ -69,6 +75,7 @@ public final class BacklogGauges implements AutoCloseable {
         Sum with(Sum other) {
             return new Sum(
                     pending + other.pending,
+                    processing + other.processing,
                     dead + other.dead,
                     unknown + other.unknown,
                     Math.max(oldest, other.oldest));
@@ -80,6 +87,7 @@ public final class BacklogGauges implements AutoCloseable {
             Map<Tags, Sum> sums = new HashMap<>();
             backlog.streams().forEach(each -> sums.merge(tags.of(each.name()), Sum.of(each), Sum::with));
             show(pending, sums, Sum::pending);
+            show(processing, sums, Sum::processing);
             show(dead, sums, Sum::dead);
             show(unknown, sums, Sum::unknown);
             show(oldest, sums, Sum::oldest);

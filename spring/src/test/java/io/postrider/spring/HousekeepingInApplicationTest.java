@@ -258,12 +258,12 @@ class HousekeepingInApplicationTest {
         fails(database, "a day is the least", "postrider.housekeeping.keep-inbox=1h");
         fails(
                 database,
-                "keep-inbox is PT144H, and what was delivered can be replayed for PT168H",
-                "postrider.housekeeping.keep-inbox=6d");
+                "keep-inbox is PT168H, and what was delivered can be replayed for up to PT192H",
+                "postrider.housekeeping.keep-inbox=7d");
         fails(
                 database,
-                "keep-inbox is PT168H, and a failed event is tried again for up to PT238H48M",
-                "postrider.housekeeping.keep-inbox=7d",
+                "keep-inbox is PT192H, and a failed event is tried again for up to PT238H48M",
+                "postrider.housekeeping.keep-inbox=8d",
                 "postrider.relay.retry.first=1h",
                 "postrider.relay.retry.max=1h",
                 "postrider.relay.retry.attempts=200");

@@ -119,6 +119,7 @@ class ObservedOutboxTest {
         await().untilAsserted(() -> {
             assertThat(gauge("outbox.events.dead", "orders")).isEqualTo(1);
             assertThat(gauge("outbox.events.pending", "orders")).isZero();
+            assertThat(gauge("outbox.events.processing", "orders")).isZero();
             assertThat(gauge("outbox.events.oldest.pending", "orders")).isZero();
         });
     }

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -44,6 +45,7 @@ class WorkersTest {
         private final Inbox inbox;
         private final Outbox outbox;
         private final List<String> seen = new CopyOnWriteArrayList<>();
+        private final List<String> threads = new CopyOnWriteArrayList<>();
 
         Desk(JdbcTemplate jdbc, Inbox inbox, Outbox outbox) {
             this.jdbc = jdbc;
@@ -54,6 +56,10 @@ class WorkersTest {
         /** A field would be that of the proxy. */
         List<String> seen() {
             return seen;
+        }
+
+        List<String> threads() {
+            return threads;
         }
 
         @HandlesEvent(stream = "orders", type = "Placed")
@@ -71,6 +77,7 @@ class WorkersTest {
 
         @HandlesEvent(stream = "mails", type = "Confirm")
         void confirm(OutboxEvent event) {
+            threads.add(Thread.currentThread().getName());
             seen.add("mail");
         }
 
@@ -92,6 +99,22 @@ class WorkersTest {
         @Bean
         MeterRegistry meters() {
             return new SimpleMeterRegistry();
+        }
+    }
+
+    @Test
+    void where_the_application_has_virtual_threads_handlers_run_on_them() {
+        String[] settings = Stream.concat(Stream.of(WORKERS), Stream.of("spring.threads.virtual.enabled=true"))
+                .toArray(String[]::new);
+        try (TestApplication app = TestApplication.run(App.class, settings)) {
+            append(app, OutboxEvent.of("mails", "Confirm").text("a").build());
+            Desk desk = app.bean(Desk.class);
+            await().atMost(PATIENCE).until(() -> desk.seen().contains("mail"));
+            // Java 17 has none, and takes threads of its own pool.
+            String name = Runtime.version().feature() >= 21 ? "postrider-mails-" : "postrider-handler-";
+            assertThat(desk.threads())
+                    .allMatch(thread -> thread.startsWith(name))
+                    .isNotEmpty();
         }
     }
 

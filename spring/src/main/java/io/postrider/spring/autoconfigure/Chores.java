@@ -92,9 +92,8 @@ record Chores(
         String other = null;
         if (keepInbox.compareTo(Duration.ofDays(1)) < 0) {
             why = "and a day is the least";
-        } else if (keepInbox.compareTo(properties.relay().keepHistory()) < 0) {
-            why = "and what was delivered can be replayed for "
-                    + properties.relay().keepHistory();
+        } else if (keepInbox.compareTo(longestReplay()) < 0) {
+            why = "and what was delivered can be replayed for up to " + longestReplay();
             other = "postrider.relay.keep-history";
         } else if (keepInbox.compareTo(longestRetry()) < 0) {
             why = "and a failed event is tried again for up to " + longestRetry();
@@ -106,6 +105,11 @@ record Chores(
                             + ": an event may come again, and would be processed again.",
                     "Raise postrider.housekeeping.keep-inbox" + (other == null ? "." : ", or lower " + other + "."));
         }
+    }
+
+    /** The history goes day by day: its oldest events are there for a day longer. */
+    private Duration longestReplay() {
+        return properties.relay().keepHistory().plusDays(1);
     }
 
     private Duration longestRetry() {

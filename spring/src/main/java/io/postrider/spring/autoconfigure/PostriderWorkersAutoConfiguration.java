@@ -7,11 +7,15 @@ import io.postrider.relay.RelayListener;
 import io.postrider.spring.EventJson;
 import io.postrider.spring.HandlerMethods;
 import io.postrider.spring.SpringOutbox;
+import java.util.Optional;
+import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /** The workers of the application: what {@code postrider.workers} says, for the methods that handle events. */
 @AutoConfiguration(after = PostriderHousekeepingAutoConfiguration.class)
@@ -31,17 +35,24 @@ public final class PostriderWorkersAutoConfiguration {
             ObjectProvider<EventJson> json,
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> relayListeners,
-            ObjectProvider<HandlerListener> handlerListeners) {
-        return new Surroundings(beans, json, outbox, relayListeners, handlerListeners);
+            ObjectProvider<HandlerListener> handlerListeners,
+            Environment environment) {
+        boolean virtual = environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false);
+        return new Surroundings(beans, json, outbox, relayListeners, handlerListeners, virtual);
     }
 
-    /** What the workers find around them when they start. */
+    /**
+     * What the workers find around them when they start.
+     *
+     * @param virtual whether the application wants virtual threads
+     */
     record Surroundings(
             ListableBeanFactory beans,
             ObjectProvider<EventJson> json,
             ObjectProvider<SpringOutbox> outbox,
             ObjectProvider<RelayListener> relayListeners,
-            ObjectProvider<HandlerListener> handlerListeners) {
+            ObjectProvider<HandlerListener> handlerListeners,
+            boolean virtual) {
 
         HandlerMethods methods() {
             return HandlerMethods.of(beans, json::getIfAvailable);
@@ -50,6 +61,13 @@ public final class PostriderWorkersAutoConfiguration {
         Bell bell() {
             SpringOutbox found = outbox.getIfAvailable();
             return found == null ? new Bell() : found.bell();
+        }
+
+        /** Whose threads handlers run on; empty: those of a pool of their own. */
+        Optional<Executor> threads(String worker) {
+            return virtual && Runtime.version().feature() >= 21
+                    ? Optional.of(new VirtualThreadTaskExecutor("postrider-" + worker + "-"))
+                    : Optional.empty();
         }
 
         RelayListener relayListener() {

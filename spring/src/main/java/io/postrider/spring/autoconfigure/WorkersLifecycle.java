@@ -87,6 +87,7 @@ public final class WorkersLifecycle implements SmartLifecycle {
                 .concurrency(worker.concurrency())
                 .timeout(worker.timeout())
                 .listener(surroundings.handlerListener());
+        surroundings.threads(name).ifPresent(handlers::executor);
         methods.register(handlers, Set.copyOf(worker.streams()));
         return Relay.from(feed(name, worker, dataSource))
                 .to(handlers.build())
@@ -125,12 +126,33 @@ public final class WorkersLifecycle implements SmartLifecycle {
 
     @Override
     public synchronized void stop() {
-        running.forEach(Relay::close);
+        closeTogether();
         running.clear();
         RelayConnections open = connections;
         connections = null;
         if (open != null) {
             open.close();
+        }
+    }
+
+    /** Each may wait for its handlers, and the application for the slowest of them, not for one after the other. */
+    private void closeTogether() {
+        List<Thread> closing = running.stream()
+                .map(relay -> new Thread(relay::close, relay.name() + "-close"))
+                .toList();
+        closing.forEach(Thread::start);
+        for (Thread each : closing) {
+            boolean interrupted = false;
+            while (each.isAlive()) {
+                try {
+                    each.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
