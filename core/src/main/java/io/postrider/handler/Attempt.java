@@ -51,7 +51,7 @@ final class Attempt {
 
     void run() {
         begin();
-        EventMdc mdc = EventMdc.of(context.event(), context.attempt());
+        EventMdc mdc = mdc();
         try {
             Handled handled = route.handler().handle(deliveries, context);
             end();
@@ -63,6 +63,13 @@ final class Attempt {
         } finally {
             mdc.close();
         }
+    }
+
+    /** What is said about a batch is said about none of its events alone. */
+    private EventMdc mdc() {
+        return deliveries.size() == 1
+                ? EventMdc.of(context.event(), context.attempt())
+                : EventMdc.ofMany(context.event());
     }
 
     private synchronized void begin() {
@@ -158,7 +165,7 @@ final class Attempt {
             }
             why = interruptedBy;
         }
-        EventMdc mdc = EventMdc.of(context.event(), context.attempt());
+        EventMdc mdc = mdc();
         log.warn("A handler goes on although it was interrupted; its thread is missing until it returns");
         mdc.close();
         fail(why);

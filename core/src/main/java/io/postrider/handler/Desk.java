@@ -128,6 +128,11 @@ final class Desk implements AutoCloseable {
         }
     }
 
+    void wrapUp() {
+        closed = true;
+        running.forEach(Attempt::stop);
+    }
+
     @Override
     public void close() {
         closed = true;

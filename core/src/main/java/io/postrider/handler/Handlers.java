@@ -92,6 +92,12 @@ public final class Handlers implements Publisher {
         return traits;
     }
 
+    /** Takes nothing more and interrupts what runs, so that what becomes of it can still be written. */
+    @Override
+    public void wrapUp() {
+        desk.wrapUp();
+    }
+
     /** Takes nothing more, waits two seconds for what runs, interrupts it, and waits two seconds more. */
     @Override
     public void close() {

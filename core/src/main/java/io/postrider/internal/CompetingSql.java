@@ -29,6 +29,7 @@ public final class CompetingSql {
 
     private static String with(TableNames tables, String template) {
         return template.replace("{many}", ReadSql.MANY)
+                .replace("{ends}", "e.unclean_count + CASE WHEN e.locked_by IS NULL THEN 0 ELSE 1 END")
                 .replace("{event}", tables.event())
                 .replace("{attempt}", tables.attempt())
                 .replace("{relay}", tables.relay())
@@ -43,6 +44,9 @@ public final class CompetingSql {
      * <p>The rows are locked in CTEs, each of which is run once: in a subselect of the UPDATE a LIMIT can be run again and
      * again. A row that another has claimed since the snapshot fails the test of its status or time when it is locked. All
      * filters stand inside the LIMITs. A lease that had run out was somebody's end, and is counted.
+     *
+     * <p>What was under way at so many ends that it is a suspect goes only where it is asked for: those with so many ends, and so
+     * many of them. What has too many is always claimed, since it is not sent.
      */
     private static final String CLAIM = """
             WITH asked AS MATERIALIZED (
@@ -57,18 +61,25 @@ public final class CompetingSql {
                 WHERE st.mode = 'COMPETING' AND st.relay_group = ? AND st.paused_at IS NULL
             ),
             due AS MATERIALIZED (
-                SELECT e.id, e.bytes, o.stream
+                SELECT e.id, e.bytes, o.stream, e.due_at, e.ends
                 FROM open o CROSS JOIN LATERAL (
-                    SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes FROM {event} e CROSS JOIN {many}
+                    SELECT e.id, coalesce(octet_length(e.payload), 0) AS bytes, e.due_at, {ends} AS ends
+                    FROM {event} e CROSS JOIN {many}
                     WHERE e.status = 'WAITING' AND e.stream = o.stream AND e.due_at <= (SELECT now FROM asked)
                       AND e.id <> ALL (?::bigint[])
+                      AND ({ends} IN (0, ?) OR {ends} >= ?)
                     ORDER BY e.due_at LIMIT o.room FOR UPDATE OF e SKIP LOCKED) e
                 LIMIT ?
+            ),
+            admitted AS MATERIALIZED (
+                SELECT d.id, d.bytes, d.stream
+                FROM (SELECT due.*, row_number() OVER (PARTITION BY due.ends ORDER BY due.due_at) AS place FROM due) d
+                WHERE d.ends = 0 OR d.ends >= ? OR d.place <= ?
             ),
             fresh AS MATERIALIZED (
                 SELECT e.id, e.bytes
                 FROM open o
-                CROSS JOIN LATERAL (SELECT o.room - count(*) AS rows FROM due d WHERE d.stream = o.stream) room
+                CROSS JOIN LATERAL (SELECT o.room - count(*) AS rows FROM admitted d WHERE d.stream = o.stream) room
                 CROSS JOIN LATERAL (
                     SELECT e.id, e.bytes
                     FROM unnest(?::smallint[], ?::smallint[]) AS span (first, last) CROSS JOIN LATERAL (
@@ -76,17 +87,17 @@ public final class CompetingSql {
                         WHERE e.status = 'PENDING' AND e.stream = o.stream AND e.shard BETWEEN span.first AND span.last
                         ORDER BY e.shard, e.id LIMIT ? FOR UPDATE OF e SKIP LOCKED) e
                     LIMIT room.rows) e
-                LIMIT ? - (SELECT count(*) FROM due)
+                LIMIT ? - (SELECT count(*) FROM admitted)
             ),
             measured AS MATERIALIZED (
                 SELECT f.id, sum(f.bytes) OVER (ROWS UNBOUNDED PRECEDING) - f.bytes AS bytes_before
-                FROM (SELECT id, bytes FROM due UNION ALL SELECT id, bytes FROM fresh) f
+                FROM (SELECT id, bytes FROM admitted UNION ALL SELECT id, bytes FROM fresh) f
             ),
             claimed AS (
                 UPDATE {event} e
                 SET status = 'WAITING', holds = false, locked_by = (SELECT me FROM asked), revision = e.revision + 1,
                     due_at = clock_timestamp() + ?::bigint * interval '1 microsecond',
-                    unclean_count = e.unclean_count + CASE WHEN e.locked_by IS NULL THEN 0 ELSE 1 END,
+                    unclean_count = {ends},
                     updated_at = clock_timestamp()
                 -- Never cut before the first, however large it is.
                 WHERE e.id = ANY (ARRAY(
@@ -115,7 +126,7 @@ public final class CompetingSql {
     /**
      * Only the lessee may say what becomes of a failed event. Its place is locked, though not against its own renewals: who
      * declares it dead waits, or is seen. A dead event holds nobody. What has expired was not tried: no attempt is counted,
-     * and its stream does not stop.
+     * and its stream does not stop. What has failed and is to be tried again has ended nobody.
      */
     private static final String VERDICT = """
             WITH given AS (
@@ -134,6 +145,7 @@ public final class CompetingSql {
                 SET status = g.status, holds = false, locked_by = NULL, revision = e.revision + 1,
                     due_at = clock_timestamp() + g.delay_micros * interval '1 microsecond',
                     attempt_count = e.attempt_count + CASE WHEN g.expired THEN 0 ELSE 1 END,
+                    unclean_count = CASE WHEN g.status = 'WAITING' THEN 0 ELSE e.unclean_count END,
                     last_attempt_at = CASE WHEN g.expired THEN e.last_attempt_at ELSE clock_timestamp() END,
                     last_error_code = g.code, last_error_message = g.message, updated_at = clock_timestamp()
                 FROM given g JOIN locked l ON l.id = g.id CROSS JOIN fence f
@@ -170,7 +182,10 @@ public final class CompetingSql {
             RETURNING e.id
             """;
 
-    /** What it says is not changed, so neither is its revision: who has sent it meanwhile may still settle it. */
+    /**
+     * What it says is not changed, so neither is its revision: who has sent it meanwhile may still settle it. A suspect stays
+     * where suspects are looked for.
+     */
     private static final String RELEASE = """
             WITH given AS (SELECT * FROM unnest(?::bigint[], ?::integer[]) AS given (id, revision)),
             fence AS MATERIALIZED (SELECT r.id FROM {relay} r WHERE r.id = ? FOR KEY SHARE),
@@ -180,7 +195,8 @@ public final class CompetingSql {
                 ORDER BY e.id FOR UPDATE OF e
             )
             UPDATE {event} e
-            SET status = 'PENDING', locked_by = NULL, due_at = clock_timestamp(), updated_at = clock_timestamp()
+            SET status = CASE WHEN e.unclean_count > 0 THEN 'WAITING' ELSE 'PENDING' END, locked_by = NULL,
+                due_at = clock_timestamp(), updated_at = clock_timestamp()
             FROM given g JOIN locked l ON l.id = g.id CROSS JOIN fence f
             WHERE e.id = g.id AND e.revision = g.revision
               AND e.status = 'WAITING' AND e.locked_by = f.id AND e.due_at > clock_timestamp()
@@ -195,7 +211,8 @@ public final class CompetingSql {
                 ORDER BY e.id FOR UPDATE
             )
             UPDATE {event} e
-            SET status = 'PENDING', locked_by = NULL, due_at = clock_timestamp(), updated_at = clock_timestamp()
+            SET status = CASE WHEN e.unclean_count > 0 THEN 'WAITING' ELSE 'PENDING' END, locked_by = NULL,
+                due_at = clock_timestamp(), updated_at = clock_timestamp()
             FROM locked l WHERE e.id = l.id
             """;
 

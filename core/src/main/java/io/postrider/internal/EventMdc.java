@@ -25,6 +25,11 @@ public final class EventMdc implements AutoCloseable {
         return mdc;
     }
 
+    /** Says only of which stream and type they are, like this one of them. */
+    public static EventMdc ofMany(OutboxEvent like) {
+        return new EventMdc().with("stream", like.stream()).with("eventType", like.type());
+    }
+
     public EventMdc with(String key, String value) {
         before.putIfAbsent(key, Optional.ofNullable(MDC.get(key)));
         MDC.put(key, value);

@@ -46,6 +46,7 @@ final class ClaimStatements implements AutoCloseable {
      * @param rows how many in all at most
      * @param bytes stop when their payloads add up to more than this
      * @param not ids of rows that are under way although their lease may have run out
+     * @param suspects which suspects
      * @param spans where to look for what is pending
      */
     record Query(
@@ -56,6 +57,7 @@ final class ClaimStatements implements AutoCloseable {
             long bytes,
             Duration lease,
             Collection<Long> not,
+            LeftBehind suspects,
             Spans spans) {
 
         /** How many rows it can bring. */
@@ -82,15 +84,19 @@ final class ClaimStatements implements AutoCloseable {
                         3, EventStatements.array(connection, "int4", EventStatements.of(streams, query.rooms()::get)));
                 statement.setString(4, query.group());
                 statement.setArray(5, EventStatements.array(connection, "int8", query.not()));
-                statement.setInt(6, query.rows());
+                statement.setInt(6, query.suspects().ends());
+                statement.setInt(7, LeftBehind.TOO_OFTEN);
+                statement.setInt(8, query.rows());
+                statement.setInt(9, LeftBehind.TOO_OFTEN);
+                statement.setInt(10, query.suspects().most());
                 Spans spans = query.spans();
-                statement.setArray(7, EventStatements.array(connection, "int2", spans.first()));
-                statement.setArray(8, EventStatements.array(connection, "int2", spans.last()));
-                statement.setInt(9, spans.depth());
-                statement.setInt(10, query.rows());
-                statement.setLong(11, query.lease().toNanos() / 1000);
-                statement.setLong(12, query.bytes());
-                statement.setInt(13, query.most());
+                statement.setArray(11, EventStatements.array(connection, "int2", spans.first()));
+                statement.setArray(12, EventStatements.array(connection, "int2", spans.last()));
+                statement.setInt(13, spans.depth());
+                statement.setInt(14, query.rows());
+                statement.setLong(15, query.lease().toNanos() / 1000);
+                statement.setLong(16, query.bytes());
+                statement.setInt(17, query.most());
                 try (ResultSet rows = statement.executeQuery()) {
                     return found(rows, before, query.lease());
                 }

@@ -8,13 +8,16 @@ import io.postrider.relay.Intake;
 import io.postrider.relay.Outcome;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -29,8 +32,9 @@ import org.slf4j.LoggerFactory;
  */
 final class CompetingIntake implements Intake {
     static final String LEASES_RAN_OUT = "LEASES_RAN_OUT";
-    /** After so many leases that ran out an event is not sent any more. */
-    static final int LAST_LEASE = 3;
+
+    /** How long until suspects of the other kind are looked for. */
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(50);
 
     /** With more, the server would write what a claim brings to a temporary file before it sends it. */
     private static final int MOST_ROWS = 2_000;
@@ -43,6 +47,13 @@ final class CompetingIntake implements Intake {
     private final LongSupplier ticker;
     private final ConcurrentMap<Long, Delivery> taken = new ConcurrentHashMap<>();
     private final Set<Delivery> returning = new LinkedHashSet<>();
+    /** Those of what is taken that may end this process. */
+    private final Set<Delivery> suspects = new HashSet<>();
+
+    private LeftBehind wanted = LeftBehind.ONCE;
+    /** Of how many kinds there may be suspects that nobody has looked for. */
+    private int unseen = 2;
+
     private boolean backlog;
     private int firstShard = ThreadLocalRandom.current().nextInt(Ownership.SHARDS);
 
@@ -68,6 +79,7 @@ final class CompetingIntake implements Intake {
         }
         // One is enough to try a destination: the next time it is one of another shard.
         int rows = demand.only() == null ? Math.min(demand.rows(), MOST_ROWS) : 1;
+        LeftBehind some = suspects.isEmpty() && member.takesSuspects(this) ? wanted : LeftBehind.NONE;
         ClaimStatements.Query query = new ClaimStatements.Query(
                 member.id(),
                 member.settings().group(),
@@ -76,18 +88,45 @@ final class CompetingIntake implements Intake {
                 demand.bytes(),
                 worker.lease(),
                 maybeDue(),
+                some,
                 backlog ? Spans.abreast(firstShard, rows) : Spans.round(firstShard, rows));
-        ClaimStatements.Found found = member.claiming(() -> {
-            ClaimStatements.Found claimed = statements.claim(query);
-            claimed.leased().forEach(each -> taken.put(each.delivery().id(), each.delivery()));
-            return claimed;
-        });
+        ClaimStatements.Found found;
+        try {
+            found = member.claiming(() -> {
+                ClaimStatements.Found claimed = statements.claim(query);
+                claimed.leased().forEach(this::took);
+                return claimed;
+            });
+        } finally {
+            sawSuspects(some);
+        }
         boolean full = isFull(found.leased(), query);
         // What stood abreast and brought too little may have left much of a few shards.
         boolean more = full || backlog;
         backlog = full;
         goOnFrom(found.leased());
         return handOut(found, more);
+    }
+
+    private void took(ClaimStatements.Leased leased) {
+        taken.put(leased.delivery().id(), leased.delivery());
+        if (leased.runOut() > 0) {
+            suspects.add(leased.delivery());
+        }
+    }
+
+    /** No other loop of the process takes any until all of them have been answered. */
+    private void sawSuspects(LeftBehind some) {
+        if (some.isNone()) {
+            return;
+        }
+        if (suspects.isEmpty()) {
+            unseen = Math.max(0, unseen - 1);
+            wanted = some.other();
+            member.hasNoSuspects(this);
+        } else {
+            unseen = 2;
+        }
     }
 
     /** How many more of each stream there is room for. */
@@ -143,7 +182,7 @@ final class CompetingIntake implements Intake {
         List<Delivery> deliveries = new ArrayList<>();
         List<Verdict> dead = new ArrayList<>();
         for (ClaimStatements.Leased each : found.leased()) {
-            if (each.runOut() >= LAST_LEASE) {
+            if (each.runOut() >= LeftBehind.TOO_OFTEN) {
                 dead.add(new Verdict(each.delivery(), new Outcome.Dead(LEASES_RAN_OUT, message(each.runOut()))));
             } else if (each.delivery().hasExpired()) {
                 dead.add(new Verdict(each.delivery(), new Outcome.Expired()));
@@ -151,7 +190,15 @@ final class CompetingIntake implements Intake {
                 deliveries.add(each.delivery());
             }
         }
-        return new Taken(deliveries, more, found.nextDue(), judge(dead, !deliveries.isEmpty()), true);
+        List<Verdict> judged = judge(dead, !deliveries.isEmpty());
+        // Suspects that are under way stand in the way of others.
+        boolean complete = suspects.isEmpty() && unseen == 0;
+        Optional<Duration> next = suspects.isEmpty() && unseen > 0 ? earlier(found.nextDue()) : found.nextDue();
+        return new Taken(deliveries, more, next, judged, complete);
+    }
+
+    private static Optional<Duration> earlier(Optional<Duration> due) {
+        return due.filter(other -> other.compareTo(LOOK_AGAIN) < 0).or(() -> Optional.of(LOOK_AGAIN));
     }
 
     private static String message(int runOut) {
@@ -236,6 +283,9 @@ final class CompetingIntake implements Intake {
     }
 
     private boolean gave(Delivery delivery) {
+        if (suspects.remove(delivery) && suspects.isEmpty()) {
+            member.hasNoSuspects(this);
+        }
         return taken.remove(delivery.id(), delivery);
     }
 }

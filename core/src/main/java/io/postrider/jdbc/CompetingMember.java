@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
@@ -35,6 +36,9 @@ final class CompetingMember {
     private final Set<CompetingMembership> workers = new LinkedHashSet<>();
     /** Claims share it; whoever looks for what was leased and forgotten has it alone. */
     private final ReadWriteLock claims = new ReentrantReadWriteLock();
+
+    /** The one loop that has suspects: where several did, nobody could say whose had ended the process. */
+    private final AtomicReference<@Nullable CompetingIntake> suspects = new AtomicReference<>();
 
     private volatile long id;
     private volatile boolean forgot;
@@ -118,6 +122,15 @@ final class CompetingMember {
         } finally {
             claims.readLock().unlock();
         }
+    }
+
+    /** Whether this loop may take suspects; then no other does until it {@link #hasNoSuspects has none}. */
+    boolean takesSuspects(CompetingIntake intake) {
+        return suspects.compareAndSet(null, intake);
+    }
+
+    void hasNoSuspects(CompetingIntake intake) {
+        suspects.compareAndSet(intake, null);
     }
 
     private void renew() {

@@ -114,8 +114,10 @@ final class OrderedIntake implements Intake {
         }
         if (careful.isEmpty()) {
             List<Verdict> judged = judgeExpired(deliveries, false);
+            // Who was not entitled any more when the statement ran has seen nothing, though there may be much.
+            boolean complete = !mayHold() && ownership.mayStart(ticker.getAsLong());
             // What they held, or were before, can be read now.
-            return new Taken(deliveries, more || !judged.isEmpty(), due, judged, !mayHold());
+            return new Taken(deliveries, more || !judged.isEmpty(), due, judged, complete);
         }
         // The last, since what it judges must not be forgotten because a later read failed.
         Caution.Step step = orGiveBack(deliveries, () -> takeWithCare(careful, demand));

@@ -10,11 +10,14 @@ final class Drain {
     private final Membership membership;
     private final Loop loop;
     private final Told told;
+    private final Runnable wrapUp;
 
-    Drain(Membership membership, Loop loop, Told told) {
+    /** @param wrapUp ends what is under way and takes longer than it may at the end */
+    Drain(Membership membership, Loop loop, Told told, Runnable wrapUp) {
         this.membership = membership;
         this.loop = loop;
         this.told = told;
+        this.wrapUp = wrapUp;
     }
 
     DrainResult run(long limit, Duration within, Duration stopTime) {
@@ -35,10 +38,19 @@ final class Drain {
         }
         loop.taking(false);
         long deadline = System.nanoTime() + stopTime.toNanos();
-        while (!loop.isIdle() && System.nanoTime() - deadline < 0) {
-            LockSupport.parkNanos(this, Math.max(1, loop.turn()));
+        finish(deadline - Relay.timeToWrapUp(stopTime));
+        if (!loop.isIdle()) {
+            wrapUp.run();
+            finish(deadline);
         }
         return new DrainResult(told.publishedCount(), told.retriedCount(), told.deadCount(), nothingMore);
+    }
+
+    private void finish(long deadline) {
+        while (!loop.isIdle() && System.nanoTime() - deadline < 0) {
+            long wait = Math.max(1, loop.turn());
+            LockSupport.parkNanos(this, Math.min(wait, Math.max(1, deadline - System.nanoTime())));
+        }
     }
 
     private Membership.Report report() {

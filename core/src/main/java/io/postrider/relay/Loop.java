@@ -113,10 +113,11 @@ final class Loop {
                     send();
                 }
                 answered |= write(now);
-                intake.writeReleases();
                 if (!taking && intake instanceof CommitIntake commits) {
+                    // Before releases are written: what it gives back it also tells of.
                     commits.giveBack();
                 }
+                intake.writeReleases();
                 if (taking) {
                     answered |= searches && trials.tryNext(now);
                     answered |= read(now);
@@ -305,16 +306,19 @@ final class Loop {
         leftOutFull = !full.isEmpty();
         Set<String> closed = shared.gates().closed();
         full.addAll(closed);
+        boolean done = false;
         try {
             long began = ticker.getAsLong();
             Taken taken = intake.take(room.demand(full).closed(closed));
-            enter(taken.deliveries());
             taken.judged().forEach(shared.told()::judged);
+            enter(taken.deliveries());
             pace.read(taken, leftOutFull, intake.putsOff(), began, ticker.getAsLong());
-        } catch (FeedException e) {
-            // What was rung for has not been looked at.
-            rung.set(true);
-            throw e;
+            done = true;
+        } finally {
+            if (!done) {
+                // What was rung for has not been looked at.
+                rung.set(true);
+            }
         }
         return true;
     }

@@ -91,6 +91,12 @@ public interface Publisher extends AutoCloseable {
         CompletionStage<?> publish(OutboxEvent event);
     }
 
+    /**
+     * A relay that stops will not wait much longer for what is under way: a publisher that can end it does so, and answers now.
+     * What is answered is still written; what is not is sent again, by another relay. By default nothing happens.
+     */
+    default void wrapUp() {}
+
     /** Ends what it holds open. Called once by the relay that was given it, after the last answer or the stop time. */
     @Override
     default void close() {}

@@ -27,6 +27,12 @@ import org.slf4j.LoggerFactory;
 public final class Relay implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Relay.class);
 
+    /** How much of the stop time is left, at most, when the publisher is told to wrap up. */
+    private static final Duration WRAP_UP = Duration.ofSeconds(5);
+
+    /** How long after the stop time a loop may be in its last statement. */
+    private static final Duration LAST_STATEMENT = Duration.ofSeconds(2);
+
     /** What could not be sent at its commit waits no longer than this to be given to the other loops. */
     private static final Duration LOOK_AT_RETURNS_EVERY = Duration.ofMillis(50);
 
@@ -161,7 +167,7 @@ public final class Relay implements AutoCloseable {
             try (Intake intake = joined.intake(0)) {
                 Thread caller = Thread.currentThread();
                 Loop loop = newLoop(intake, () -> LockSupport.unpark(caller));
-                return new Drain(joined, loop, told).run(limit, within, settings.stopTime());
+                return new Drain(joined, loop, told, this::wrapUp).run(limit, within, settings.stopTime());
             } finally {
                 joined.leave();
             }
@@ -189,13 +195,30 @@ public final class Relay implements AutoCloseable {
         }
         long deadline = System.nanoTime() + settings.stopTime().toNanos();
         loops.forEach(each -> each.finish(deadline));
-        loops.forEach(each -> each.awaitEnd(deadline));
+        long wrapUpAt = deadline - timeToWrapUp(settings.stopTime());
+        loops.forEach(each -> each.awaitEnd(wrapUpAt));
+        if (loops.stream().anyMatch(Thread::isAlive)) {
+            wrapUp();
+        }
+        loops.forEach(each -> each.awaitEnd(deadline + LAST_STATEMENT.toNanos()));
         deafen.run();
         if (membership != null) {
             membership.leave();
             log.info("Relay {} stopped, {} events published", settings.name(), told.publishedCount());
         }
         publisher.close();
+    }
+
+    static long timeToWrapUp(Duration stopTime) {
+        return Math.min(WRAP_UP.toNanos(), stopTime.toNanos() / 4);
+    }
+
+    private void wrapUp() {
+        try {
+            publisher.wrapUp();
+        } catch (RuntimeException e) {
+            log.warn("The publisher of relay {} could not wrap up", settings.name(), e);
+        }
     }
 
     /** Events delivered and settled since the start. */
@@ -327,8 +350,7 @@ public final class Relay implements AutoCloseable {
 
         void awaitEnd(long deadline) {
             boolean interrupted = false;
-            long grace = Duration.ofSeconds(2).toNanos();
-            while (isAlive() && deadline + grace - System.nanoTime() > 0) {
+            while (isAlive() && deadline - System.nanoTime() > 0) {
                 try {
                     join(50);
                 } catch (InterruptedException e) {

@@ -25,34 +25,32 @@ final class Trials {
         if (stream == null) {
             return false;
         }
-        List<Delivery> taken = List.of();
-        List<Delivery> heads = List.of();
-        boolean judged = false;
+        List<Delivery> back = new ArrayList<>();
+        boolean begun = false;
+        boolean another = false;
         try {
             Taken tried = intake.take(Demand.trial(stream, ROWS, shared.window().batchBytes()));
+            back.addAll(tried.deliveries());
             tried.judged().forEach(shared.told()::judged);
-            judged = !tried.judged().isEmpty();
-            taken = tried.deliveries();
             // Behind an event that has not been answered yet, a trial would wait as long as that one.
-            heads = taken.stream().filter(head -> !lanes.wouldWait(head)).toList();
-        } finally {
-            if (heads.isEmpty() && judged) {
-                shared.gates().tryNext(stream, now);
-            } else if (heads.isEmpty()) {
-                shared.gates().nothingToTry(stream, now);
-            }
-        }
-        List<Delivery> rest = new ArrayList<>(taken);
-        try {
+            List<Delivery> heads =
+                    back.stream().filter(head -> !lanes.wouldWait(head)).toList();
+            another = heads.isEmpty() && !tried.judged().isEmpty();
             if (!heads.isEmpty()) {
                 Delivery chosen = shared.gates().choose(stream, heads);
                 lanes.enter(chosen);
-                rest.remove(chosen);
+                back.remove(chosen);
+                begun = true;
             }
         } finally {
-            // If the chosen one could not enter, it is among them, and another must be tried.
-            rest.forEach(shared.gates()::gaveUp);
-            intake.release(rest);
+            if (another) {
+                shared.gates().tryNext(stream, now);
+            } else if (!begun) {
+                // If one was chosen and could not enter, another is tried later, and others flow meanwhile.
+                back.forEach(shared.gates()::gaveUp);
+                shared.gates().nothingToTry(stream, now);
+            }
+            intake.release(back);
         }
         return true;
     }

@@ -102,6 +102,14 @@ class OrderedIntakeTest {
     }
 
     @Test
+    void whoseRightEndsWhileItReadsHasNotSeenThatThereIsNothing() {
+        ownership.renewed(now + Duration.ofMillis(5).toNanos());
+        Taken taken = take(Duration.ofMillis(5));
+        assertThat(reads).isNotEmpty();
+        assertThat(taken.complete()).isFalse();
+    }
+
+    @Test
     void behindAPartThereMayBeMore() {
         assertThat(take(Duration.ZERO).more()).isFalse();
         isPart = true;

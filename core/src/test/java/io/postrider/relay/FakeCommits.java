@@ -11,6 +11,10 @@ final class FakeCommits extends FakeIntake implements CommitIntake {
     OptionalLong lessee = OptionalLong.empty();
     boolean ownsAll;
     int leasesKept;
+    /** How many were given back, and that was told to those who may send them now. */
+    int toldOf;
+
+    private int returning;
 
     FakeCommits(LongSupplier ticker) {
         super(ticker);
@@ -30,12 +34,22 @@ final class FakeCommits extends FakeIntake implements CommitIntake {
     public void handOver(List<Bell.Handed> events) {}
 
     @Override
-    public void writeReleases() {
-        leasesKept++;
+    public void release(List<Delivery> deliveries) {
+        super.release(deliveries);
+        returning += deliveries.size();
     }
 
     @Override
-    public void giveBack() {}
+    public void writeReleases() {
+        leasesKept++;
+        returning = 0;
+    }
+
+    @Override
+    public void giveBack() {
+        toldOf += returning;
+        returning = 0;
+    }
 
     @Override
     public long settledCount() {

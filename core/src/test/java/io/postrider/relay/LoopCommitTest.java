@@ -54,6 +54,16 @@ class LoopCommitTest extends LoopRig {
     }
 
     @Test
+    void whatIsGivenBackAtAStopIsToldToThoseWhoMaySendIt() {
+        commits.append("s", "a");
+        commits.append("s", "a");
+        loop.turn();
+        loop.taking(false);
+        loop.turn();
+        assertThat(commits.toldOf).isEqualTo(1);
+    }
+
+    @Test
     void whatWasJustCommittedIsSentBeforeASettleThatIsDue() {
         commits.append("s", "a");
         loop.turn();

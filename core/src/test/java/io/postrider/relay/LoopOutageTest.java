@@ -94,9 +94,17 @@ class LoopOutageTest extends LoopRig {
         now += 200 * MS;
         assertThatThrownBy(loop::turn).hasMessage("no room for another run");
         assertThat(intake.taken()).isEmpty();
+        intake.append("other", "c");
+        assertThatThrownBy(loop::turn)
+                .as("the others are read, though this publisher breaks them too")
+                .hasMessage("no room for another run");
+        assertThat(intake.taken()).isEmpty();
         broken.set(false);
         loop.turn();
-        assertThat(publisher.sent).extracting(intake::idOf).containsExactly(1L, 2L, 2L);
+        assertThat(publisher.sent).extracting(intake::idOf).containsExactly(1L, 2L, 3L);
+        now += 500 * MS;
+        loop.turn();
+        assertThat(publisher.sent).extracting(intake::idOf).containsExactly(1L, 2L, 3L, 2L);
     }
 
     @Test

@@ -27,6 +27,7 @@ class DeadlyEventTest {
     private static final String IS_DEAD = "SELECT count(*) FROM outbox_event WHERE status = 'DEAD'";
 
     private final List<RelayChild> relays = new ArrayList<>();
+    private boolean competing;
     private int deaths;
     private int started;
 
@@ -70,6 +71,38 @@ class DeadlyEventTest {
         }
     }
 
+    @Test
+    void anEventOfACompetingStreamThatEndsEveryWorkerIsDeadInTheEndAndNoOther() {
+        competing = true;
+        try (Rig rig = Rig.on(SharedServers.get(), "T53 deadly event, competing")) {
+            JdbcOutbox outbox = JdbcOutbox.of(rig.refuses().dataSource());
+            start(rig);
+            start(rig);
+            relays.forEach(RelayChild::awaitStarted);
+            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(100));
+            Rig.await("events arrive", () -> rig.log().distinct() > 100);
+            long appended = System.nanoTime();
+            append(outbox, rig.stream(), DEADLY);
+            rig.fault("an event that halts the JVM of every worker that sends it; each is started again");
+
+            Rig.await("it is dead", () -> {
+                restartTheDead(rig);
+                return rig.number(IS_DEAD) > 0;
+            });
+            rig.figure(deaths + " workers died, dead after", Duration.ofNanos(System.nanoTime() - appended));
+            int before = rig.log().distinct();
+            Rig.await("the others flow", () -> rig.log().distinct() > before + 100);
+            writers.stop();
+            assertThat(rig.ledger().awaitDelivered(rig.log(), Rig.PATIENCE)).isTrue();
+
+            assertThat(rig.texts("SELECT event_type || ' ' || last_error_code FROM outbox_event WHERE status = 'DEAD'"))
+                    .containsExactly("Deadly LEASES_RAN_OUT");
+            assertThat(deaths).as("beside all, beside few, alone").isEqualTo(3);
+            discard(rig);
+            rig.assertSoundInAnyOrder((long) WINDOW * deaths);
+        }
+    }
+
     /** The dead one is for a person; with it goes what waits behind it, of which the ledger knows nothing. */
     private static void discard(Rig rig) {
         rig.execute("DELETE FROM outbox_event WHERE event_type = 'Harmless'");
@@ -80,7 +113,8 @@ class DeadlyEventTest {
     }
 
     private void start(Rig rig) {
-        relays.add(rig.start(rig.quickRelay("relay-" + ++started).window(WINDOW).deadly(DEADLY)));
+        RelaySetup setup = rig.quickRelay("relay-" + ++started).window(WINDOW).deadly(DEADLY);
+        relays.add(rig.start(competing ? setup.competing(rig.stream()) : setup));
     }
 
     private void restartTheDead(Rig rig) {

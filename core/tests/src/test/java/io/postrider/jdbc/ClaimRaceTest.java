@@ -143,6 +143,50 @@ class ClaimRaceTest {
     }
 
     @Test
+    void whatOneEndLeftBehindGoesInASmallGroupAndWhatTwoLeftBehindAlone() {
+        List<Long> once = leftBehind(20, 0);
+        List<Long> twice = leftBehind(3, 1);
+        long tooOften = leftBehind(1, 2).get(0);
+        long due = database.event(STREAM, "due", "status = 'WAITING', due_at = clock_timestamp() - interval '1 s'");
+        long pending = database.event(STREAM, "pending");
+
+        assertThat(Party.ids(claim(LeftBehind.NONE))).containsExactlyInAnyOrder(tooOften, due, pending);
+        assertThat(Party.ids(claim(LeftBehind.ONCE)))
+                .hasSize(LeftBehind.ONCE.most())
+                .isSubsetOf(once);
+        assertThat(Party.ids(claim(LeftBehind.TWICE))).hasSize(1).isSubsetOf(twice);
+        assertThat(Party.ids(claim(LeftBehind.ONCE))).hasSize(4).isSubsetOf(once);
+
+        assertThat(database.number(
+                        "SELECT count(*) FROM outbox_event WHERE unclean_count = 1 AND locked_by = " + one.member()))
+                .isEqualTo(20);
+        assertThat(database.number("SELECT count(*) FROM outbox_event WHERE unclean_count = 1 AND locked_by = 99"))
+                .as("what nobody has claimed counts as before")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void aSuspectThatIsGivenBackStaysOne() {
+        long id = leftBehind(1, 0).get(0);
+        one.release(claim(LeftBehind.ONCE));
+        assertThat(database.row(id, "unclean_count, locked_by IS NULL")).isEqualTo("1,t");
+        assertThat(claim(LeftBehind.NONE)).isEmpty();
+        one.release(claim(LeftBehind.ONCE));
+        assertThat(database.row(id, "unclean_count")).isEqualTo("1");
+        claim(LeftBehind.ONCE);
+        one.place.releaseAllBut(one.member(), List.of());
+        assertThat(claim(LeftBehind.NONE)).isEmpty();
+        assertThat(Party.ids(claim(LeftBehind.ONCE))).containsExactly(id);
+    }
+
+    @Test
+    void whatHasFailedHasEndedNobody() {
+        long id = leftBehind(1, 0).get(0);
+        one.retry(claim(LeftBehind.ONCE));
+        assertThat(database.row(id, "unclean_count, attempt_count")).isEqualTo("0,1");
+    }
+
+    @Test
     void whoHasNoPlaceClaimsNothing() {
         database.event(STREAM, "k");
         database.execute("UPDATE outbox_relay SET lease_until = clock_timestamp() WHERE id = " + one.member());
@@ -179,6 +223,23 @@ class ClaimRaceTest {
         assertThat(database.row(leased, "status, locked_by")).isEqualTo("WAITING,99");
         assertThat(Party.ids(one.claim())).containsExactlyInAnyOrder(pending, leased);
         assertThat(database.row(leased, "unclean_count")).isEqualTo("1");
+    }
+
+    private List<Delivery> claim(LeftBehind suspects) {
+        return one.find(1000, Long.MAX_VALUE, suspects).leased().stream()
+                .map(ClaimStatements.Leased::delivery)
+                .toList();
+    }
+
+    /** Of one whose lease has run out, after as many others of theirs. */
+    private static List<Long> leftBehind(int events, int before) {
+        return IntStream.range(0, events)
+                .mapToObj(i -> database.event(
+                        STREAM,
+                        "k" + i,
+                        "status = 'WAITING', locked_by = 99, unclean_count = " + before
+                                + ", due_at = clock_timestamp() - interval '1 s'"))
+                .toList();
     }
 
     private static void runOut(long id) {

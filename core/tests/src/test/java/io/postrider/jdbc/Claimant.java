@@ -55,8 +55,20 @@ final class Claimant implements AutoCloseable {
     }
 
     ClaimStatements.Found find(int rows, long bytes) {
+        return find(rows, bytes, LeftBehind.ONCE);
+    }
+
+    ClaimStatements.Found find(int rows, long bytes, LeftBehind suspects) {
         return events.claim(new ClaimStatements.Query(
-                member, "default", Map.of(STREAM, rows), rows, bytes, LEASE, List.of(), Spans.round(0, rows)));
+                member,
+                "default",
+                Map.of(STREAM, rows),
+                rows,
+                bytes,
+                LEASE,
+                List.of(),
+                suspects,
+                Spans.round(0, rows)));
     }
 
     List<Delivery> claim(int rows) {

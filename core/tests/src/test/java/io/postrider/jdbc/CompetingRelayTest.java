@@ -16,8 +16,10 @@ import io.postrider.relay.RelaySettings;
 import io.postrider.relay.Window;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -166,6 +168,40 @@ class CompetingRelayTest {
         assertThat(database.row(id, "last_error_code, unclean_count, holds")).isEqualTo("LEASES_RAN_OUT,3,f");
         assertThat(slow.begun).hasValue(0);
         assertThat(database.number("SELECT count(*) FROM outbox_attempt")).isEqualTo(1);
+    }
+
+    @Test
+    void suspectsGoThroughOneLoopOfTheProcess() {
+        for (int i = 0; i < 40; i++) {
+            database.event("work", "k" + i, "status = 'WAITING', locked_by = 99, due_at = now()");
+        }
+        for (int i = 0; i < 2; i++) {
+            database.event("work", "l" + i, "status = 'WAITING', locked_by = 99, unclean_count = 1, due_at = now()");
+        }
+        Slow slow = new Slow();
+        try (Relay relay = started(Relay.from(feed("work")).to(slow).loops(3))) {
+            Set<Integer> groups = new HashSet<>();
+            while (relay.publishedCount() < 42) {
+                await().atMost(PATIENCE).until(() -> !slow.underWay.isEmpty() || relay.publishedCount() == 42);
+                // Time for the other loops to take some too, which they must not.
+                await().during(Duration.ofMillis(200)).until(() -> true);
+                groups.add(slow.underWay.size());
+                slow.finishAll();
+            }
+            assertThat(groups).contains(16, 1).allMatch(size -> size <= 16);
+        }
+    }
+
+    @Test
+    void aPassEndsWhenThereAreNoSuspectsLeftEither() {
+        for (int i = 0; i < 20; i++) {
+            database.event("work", "k" + i, "status = 'WAITING', locked_by = 99, due_at = now()");
+        }
+        database.event("work", "l", "status = 'WAITING', locked_by = 99, unclean_count = 1, due_at = now()");
+        database.event("work", "m");
+        Relay relay =
+                Relay.from(feed("work")).to(into(new ConcurrentLinkedQueue<>())).build();
+        assertThat(relay.drain(1_000).published()).isEqualTo(22);
     }
 
     @Test

@@ -156,6 +156,37 @@ class HandlersTest {
         }
     }
 
+    @Test
+    void whatAnInterruptedHandlerMayHaveDoneIsKnownToBeUnknownAfterAStop() throws InterruptedException {
+        CountDownLatch began = new CountDownLatch(2);
+        CountDownLatch never = new CountDownLatch(1);
+        Handlers handlers = Handlers.builder()
+                .timeout(Duration.ofMinutes(1))
+                .on("s", "Charge")
+                .timeoutIsUnknown()
+                .run(event -> {
+                    began.countDown();
+                    never.await();
+                })
+                .on("s", "Plain")
+                .run(event -> {
+                    began.countDown();
+                    never.await();
+                })
+                .build();
+        append("Charge", "k", "n", "1");
+        append("Plain", "l", "n", "1");
+        RelaySettings.Builder settings =
+                Relay.from(OrderedFeed.of(database.dataSource())).to(handlers).stopTime(Duration.ofSeconds(4));
+        try (Relay relay = settings.build()) {
+            relay.start();
+            began.await();
+        }
+        assertThat(database.column("SELECT concat_ws(',', event_type, status, attempt_count, last_error_code)"
+                        + " FROM outbox_event ORDER BY id"))
+                .containsExactly("Charge,UNKNOWN,1,STOPPED", "Plain,PENDING,0");
+    }
+
     private Relay started(Handlers handlers) {
         Relay relay = Relay.from(OrderedFeed.of(database.dataSource()))
                 .to(handlers)
