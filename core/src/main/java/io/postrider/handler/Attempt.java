@@ -32,6 +32,7 @@ final class Attempt {
     private @Nullable Thread thread;
     private long startedAt;
     private @Nullable PublishException interruptedBy;
+    private boolean stopped;
 
     Attempt(Route.Bound route, List<Delivery> deliveries, HandlerListener listener) {
         this.route = route;
@@ -75,6 +76,9 @@ final class Attempt {
     private synchronized void begin() {
         thread = Thread.currentThread();
         startedAt = System.nanoTime();
+        if (stopped) {
+            stop();
+        }
     }
 
     /** From here on nobody interrupts the thread, which goes on with something else, or calls what was registered. */
@@ -130,7 +134,9 @@ final class Attempt {
     }
 
     /** The process has no more time for it. */
-    void stop() {
+    synchronized void stop() {
+        // If it has not begun yet, it does with this.
+        stopped = true;
         interrupt("STOPPED", "The handler was interrupted because its relay stops", false);
     }
 

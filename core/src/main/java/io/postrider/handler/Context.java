@@ -56,6 +56,8 @@ public final class Context {
         synchronized (this) {
             interrupted = true;
             actions = List.copyOf(interrupting);
+            // A second interrupt is for what has been registered since, which is nothing.
+            interrupting.clear();
         }
         for (Runnable action : actions) {
             try {

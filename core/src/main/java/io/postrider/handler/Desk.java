@@ -25,6 +25,9 @@ final class Desk implements AutoCloseable {
     /** How long an interrupted handler may take to come back. */
     static final Duration GRACE = Duration.ofSeconds(5);
 
+    /** The same at a stop, of which the end is near. */
+    private static final Duration TIME_TO_END = Duration.ofSeconds(1);
+
     private static final long STOP_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final @Nullable ExecutorService own;
@@ -110,6 +113,12 @@ final class Desk implements AutoCloseable {
             return;
         }
         running.add(attempt);
+        if (closed) {
+            // Whoever closed it meanwhile may not have seen this one.
+            running.remove(attempt);
+            attempt.answer().completeExceptionally(stopped());
+            return;
+        }
         try {
             Future<?> timeout =
                     timer.schedule(() -> expire(attempt), attempt.timeout().toNanos(), TimeUnit.NANOSECONDS);
@@ -128,9 +137,13 @@ final class Desk implements AutoCloseable {
         }
     }
 
+    /** One that does not come back in time is answered for: it must not be waited for in vain. */
     void wrapUp() {
         closed = true;
-        running.forEach(Attempt::stop);
+        running.forEach(attempt -> {
+            attempt.stop();
+            var unused = timer.schedule(attempt::giveUp, TIME_TO_END.toNanos(), TimeUnit.NANOSECONDS);
+        });
     }
 
     @Override

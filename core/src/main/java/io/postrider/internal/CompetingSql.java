@@ -75,6 +75,7 @@ public final class CompetingSql {
                 SELECT d.id, d.bytes, d.stream
                 FROM (SELECT due.*, row_number() OVER (PARTITION BY due.ends ORDER BY due.due_at) AS place FROM due) d
                 WHERE d.ends = 0 OR d.ends >= ? OR d.place <= ?
+                ORDER BY d.due_at
             ),
             fresh AS MATERIALIZED (
                 SELECT e.id, e.bytes

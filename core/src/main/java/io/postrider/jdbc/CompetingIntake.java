@@ -98,14 +98,16 @@ final class CompetingIntake implements Intake {
                 return claimed;
             });
         } finally {
-            sawSuspects(some);
+            giveRightUpIfUnused();
         }
+        boolean lookedEverywhere = rooms.size() == worker.streams().size();
+        boolean lookAgain = sawSuspects(some) && lookedEverywhere;
         boolean full = isFull(found.leased(), query);
         // What stood abreast and brought too little may have left much of a few shards.
         boolean more = full || backlog;
         backlog = full;
         goOnFrom(found.leased());
-        return handOut(found, more);
+        return handOut(found, more, lookAgain);
     }
 
     private void took(ClaimStatements.Leased leased) {
@@ -115,18 +117,22 @@ final class CompetingIntake implements Intake {
         }
     }
 
-    /** No other loop of the process takes any until all of them have been answered. */
-    private void sawSuspects(LeftBehind some) {
-        if (some.isNone()) {
-            return;
-        }
+    private void giveRightUpIfUnused() {
         if (suspects.isEmpty()) {
+            member.hasNoSuspects(this);
+        }
+    }
+
+    /** Returns whether suspects of the other kind are to be looked for soon. */
+    private boolean sawSuspects(LeftBehind some) {
+        if (!suspects.isEmpty()) {
+            unseen = 2;
+        } else if (!some.isNone()) {
             unseen = Math.max(0, unseen - 1);
             wanted = some.other();
-            member.hasNoSuspects(this);
-        } else {
-            unseen = 2;
+            return unseen > 0;
         }
+        return false;
     }
 
     /** How many more of each stream there is room for. */
@@ -178,7 +184,7 @@ final class CompetingIntake implements Intake {
     }
 
     /** What again and again was left behind, or has expired, is judged instead. */
-    private Taken handOut(ClaimStatements.Found found, boolean more) {
+    private Taken handOut(ClaimStatements.Found found, boolean more, boolean lookAgain) {
         List<Delivery> deliveries = new ArrayList<>();
         List<Verdict> dead = new ArrayList<>();
         for (ClaimStatements.Leased each : found.leased()) {
@@ -193,7 +199,7 @@ final class CompetingIntake implements Intake {
         List<Verdict> judged = judge(dead, !deliveries.isEmpty());
         // Suspects that are under way stand in the way of others.
         boolean complete = suspects.isEmpty() && unseen == 0;
-        Optional<Duration> next = suspects.isEmpty() && unseen > 0 ? earlier(found.nextDue()) : found.nextDue();
+        Optional<Duration> next = lookAgain ? earlier(found.nextDue()) : found.nextDue();
         return new Taken(deliveries, more, next, judged, complete);
     }
 
@@ -277,14 +283,16 @@ final class CompetingIntake implements Intake {
         } catch (FeedException e) {
             log.debug("Leases could not be given back and run out by themselves", e);
         } finally {
+            suspects.clear();
+            member.hasNoSuspects(this);
             statements.close();
             worker.closed(this);
         }
     }
 
     private boolean gave(Delivery delivery) {
-        if (suspects.remove(delivery) && suspects.isEmpty()) {
-            member.hasNoSuspects(this);
+        if (suspects.remove(delivery)) {
+            giveRightUpIfUnused();
         }
         return taken.remove(delivery.id(), delivery);
     }

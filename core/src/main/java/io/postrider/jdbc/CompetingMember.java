@@ -12,7 +12,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
@@ -37,8 +36,13 @@ final class CompetingMember {
     /** Claims share it; whoever looks for what was leased and forgotten has it alone. */
     private final ReadWriteLock claims = new ReentrantReadWriteLock();
 
+    private final Object right = new Object();
+
     /** The one loop that has suspects: where several did, nobody could say whose had ended the process. */
-    private final AtomicReference<@Nullable CompetingIntake> suspects = new AtomicReference<>();
+    private @Nullable CompetingIntake suspects;
+
+    private @Nullable CompetingIntake hadSuspects;
+    private boolean othersWantSuspects;
 
     private volatile long id;
     private volatile boolean forgot;
@@ -124,13 +128,32 @@ final class CompetingMember {
         }
     }
 
-    /** Whether this loop may take suspects; then no other does until it {@link #hasNoSuspects has none}. */
+    /**
+     * Whether this loop may take suspects; then no other does until it {@link #hasNoSuspects has none}. Who had the right the last
+     * time leaves it once to those who were refused meanwhile.
+     */
     boolean takesSuspects(CompetingIntake intake) {
-        return suspects.compareAndSet(null, intake);
+        synchronized (right) {
+            boolean isOthersTurn = othersWantSuspects && hadSuspects == intake;
+            if (isOthersTurn) {
+                othersWantSuspects = false;
+            } else if (suspects == null || suspects == intake) {
+                suspects = intake;
+                return true;
+            } else {
+                othersWantSuspects = true;
+            }
+            return false;
+        }
     }
 
     void hasNoSuspects(CompetingIntake intake) {
-        suspects.compareAndSet(intake, null);
+        synchronized (right) {
+            if (suspects == intake) {
+                suspects = null;
+                hadSuspects = intake;
+            }
+        }
     }
 
     private void renew() {

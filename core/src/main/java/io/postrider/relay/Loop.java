@@ -310,8 +310,11 @@ final class Loop {
         try {
             long began = ticker.getAsLong();
             Taken taken = intake.take(room.demand(full).closed(closed));
-            taken.judged().forEach(shared.told()::judged);
-            enter(taken.deliveries());
+            try {
+                enter(taken.deliveries());
+            } finally {
+                taken.judged().forEach(shared.told()::judged);
+            }
             pace.read(taken, leftOutFull, intake.putsOff(), began, ticker.getAsLong());
             done = true;
         } finally {

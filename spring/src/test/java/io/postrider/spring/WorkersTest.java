@@ -157,6 +157,26 @@ class WorkersTest {
     }
 
     @Test
+    void competing_workers_have_one_place_among_the_relays() {
+        try (TestApplication app = TestApplication.run(
+                App.class,
+                TestApplication.WITHOUT_JPA,
+                TestApplication.WITHOUT_RELAY,
+                "postrider.workers.orders.streams=orders,payments",
+                "postrider.workers.orders.mode=competing",
+                "postrider.workers.orders.lease=20s",
+                "postrider.workers.mails.streams=mails",
+                "postrider.workers.mails.mode=competing")) {
+            append(app, Envelope.of("Paid", "{}").in("payments").build());
+            append(app, OutboxEvent.of("mails", "Confirm").text("a").build());
+            Desk desk = app.bean(Desk.class);
+            await().atMost(PATIENCE).until(() -> desk.seen().containsAll(List.of("mail", "{}")));
+            assertThat(app.jdbc().queryForList("SELECT relay_group FROM outbox_relay", String.class))
+                    .containsExactly("workers");
+        }
+    }
+
+    @Test
     void the_inbox_belongs_to_the_current_transaction() {
         UUID event = UUID.randomUUID();
         try (TestApplication app = TestApplication.run(App.class, WORKERS)) {

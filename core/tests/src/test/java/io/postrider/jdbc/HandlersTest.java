@@ -177,7 +177,7 @@ class HandlersTest {
         append("Charge", "k", "n", "1");
         append("Plain", "l", "n", "1");
         RelaySettings.Builder settings =
-                Relay.from(OrderedFeed.of(database.dataSource())).to(handlers).stopTime(Duration.ofSeconds(4));
+                Relay.from(OrderedFeed.of(database.dataSource())).to(handlers).stopTime(Duration.ofSeconds(8));
         try (Relay relay = settings.build()) {
             relay.start();
             began.await();

@@ -43,6 +43,11 @@ record ObservedPublisher(Publisher inner, ObservationRegistry registry, StreamNa
     }
 
     @Override
+    public void wrapUp() {
+        inner.wrapUp();
+    }
+
+    @Override
     public void close() {
         inner.close();
     }

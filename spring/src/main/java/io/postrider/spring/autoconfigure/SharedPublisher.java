@@ -7,7 +7,10 @@ import io.postrider.relay.Publisher;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** A publisher that outlives the relay: it is a bean, closed with the context, and a context may be started again. */
+/**
+ * A publisher that outlives the relay: it is a bean, closed with the context, and a context may be started again. So a relay that
+ * stops has it neither closed nor wrapped up.
+ */
 record SharedPublisher(Publisher bean) implements Publisher {
 
     @Override

@@ -14,18 +14,27 @@ import io.postrider.spring.autoconfigure.PostriderProperties.Worker;
 import io.postrider.spring.autoconfigure.PostriderProperties.WorkerMode;
 import io.postrider.spring.autoconfigure.PostriderWorkersAutoConfiguration.Surroundings;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Runs the workers while the application runs: each a relay of its own group, from its streams to the methods that handle
- * their events.
+ * Runs the workers while the application runs: each a relay, from its streams to the methods that handle their events. Ordered
+ * ones have a group of their own; competing ones share a feed, and so one place among the relays.
  */
 public final class WorkersLifecycle implements SmartLifecycle {
+    private static final String COMPETING = "workers";
+
     private final Storage storage;
     private final PostriderProperties properties;
     private final Surroundings surroundings;
@@ -50,8 +59,9 @@ public final class WorkersLifecycle implements SmartLifecycle {
         RelayConnections opened = RelayConnections.forWorkers(storage, properties);
         connections = opened;
         try {
+            Map<String, Feed> feeds = feeds(opened.dataSource());
             properties.workers().forEach((name, worker) -> {
-                Relay relay = build(name, worker, methods, opened.dataSource());
+                Relay relay = build(name, worker, methods, Objects.requireNonNull(feeds.get(name)));
                 running.add(relay);
                 relay.start();
             });
@@ -82,14 +92,14 @@ public final class WorkersLifecycle implements SmartLifecycle {
         }
     }
 
-    private Relay build(String name, Worker worker, HandlerMethods methods, DataSource dataSource) {
+    private Relay build(String name, Worker worker, HandlerMethods methods, Feed feed) {
         Handlers.Builder handlers = Handlers.builder()
                 .concurrency(worker.concurrency())
                 .timeout(worker.timeout())
                 .listener(surroundings.handlerListener());
         surroundings.threads(name).ifPresent(handlers::executor);
         methods.register(handlers, Set.copyOf(worker.streams()));
-        return Relay.from(feed(name, worker, dataSource))
+        return Relay.from(feed)
                 .to(handlers.build())
                 .retry(RetryPolicy.brisk().attempts(worker.attempts()))
                 .name(name + "-" + ProcessHandle.current().pid())
@@ -104,24 +114,51 @@ public final class WorkersLifecycle implements SmartLifecycle {
         return given == null ? StreamSettings.of(stream) : RelayLifecycle.settings(stream, given);
     }
 
-    private Feed feed(String name, Worker worker, DataSource dataSource) {
-        StreamSettings[] streams = worker.streams().stream().map(this::settings).toArray(StreamSettings[]::new);
-        if (worker.mode() == WorkerMode.COMPETING) {
-            return CompetingFeed.builder(dataSource)
-                    .tables(storage.tables())
-                    .group(name)
-                    .streams(streams)
-                    .lease(worker.lease())
-                    .housekeeper(chores.ofRelays(dataSource))
-                    .build();
+    private Map<String, Feed> feeds(DataSource dataSource) {
+        Map<String, Feed> feeds = new HashMap<>();
+        Map<String, Worker> competing = new LinkedHashMap<>();
+        properties.workers().forEach((name, worker) -> {
+            if (worker.mode() == WorkerMode.COMPETING) {
+                competing.put(name, worker);
+            } else {
+                feeds.put(name, ordered(name, worker, dataSource));
+            }
+        });
+        if (!competing.isEmpty()) {
+            CompetingFeed all = competing(competing.values(), dataSource);
+            competing.forEach((name, worker) -> feeds.put(
+                    name, all.only(worker.streams().toArray(String[]::new)).lease(worker.lease())));
         }
+        return feeds;
+    }
+
+    private Feed ordered(String name, Worker worker, DataSource dataSource) {
         return OrderedFeed.builder(dataSource)
                 .tables(storage.tables())
                 .group(name)
-                .streams(streams)
+                .streams(settings(worker))
                 .lease(worker.lease())
                 .housekeeper(chores.ofRelays(dataSource))
                 .build();
+    }
+
+    private CompetingFeed competing(Collection<Worker> workers, DataSource dataSource) {
+        return CompetingFeed.builder(dataSource)
+                .tables(storage.tables())
+                .group(COMPETING)
+                .streams(workers.stream()
+                        .flatMap(worker -> Stream.of(settings(worker)))
+                        .toArray(StreamSettings[]::new))
+                .lease(workers.stream()
+                        .map(Worker::lease)
+                        .min(Comparator.naturalOrder())
+                        .orElseThrow())
+                .housekeeper(chores.ofRelays(dataSource))
+                .build();
+    }
+
+    private StreamSettings[] settings(Worker worker) {
+        return worker.streams().stream().map(this::settings).toArray(StreamSettings[]::new);
     }
 
     @Override
