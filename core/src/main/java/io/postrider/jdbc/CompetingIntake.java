@@ -127,7 +127,7 @@ final class CompetingIntake implements Intake {
     private boolean sawSuspects(LeftBehind some) {
         if (!suspects.isEmpty()) {
             unseen = 2;
-        } else if (!some.isNone()) {
+        } else if (some != LeftBehind.NONE) {
             unseen = Math.max(0, unseen - 1);
             wanted = some.other();
             return unseen > 0;

@@ -34,7 +34,7 @@ final class FakeCommits extends FakeIntake implements CommitIntake {
     public void handOver(List<Bell.Handed> events) {}
 
     @Override
-    public void release(List<Delivery> deliveries) {
+    public synchronized void release(List<Delivery> deliveries) {
         super.release(deliveries);
         returning += deliveries.size();
     }
