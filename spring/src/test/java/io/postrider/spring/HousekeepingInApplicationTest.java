@@ -160,14 +160,14 @@ class HousekeepingInApplicationTest {
         PostgresServer.Database database = migrated(
                 OLD.formatted(8),
                 "INSERT INTO inbox_message (consumer, event_id, processed_at) VALUES ('billing', gen_random_uuid(),"
-                        + " now() - interval '3 days')");
+                        + " now() - interval '4 days')");
         try (TestApplication app = TestApplication.runOn(
                 database,
                 OwnChannel.class,
                 TestApplication.WITHOUT_JPA,
                 "postrider.housekeeping.old-history=archive",
                 "postrider.relay.keep-history=2d",
-                "postrider.housekeeping.keep-inbox=2d",
+                "postrider.housekeeping.keep-inbox=3d",
                 "postrider.housekeeping.daily-at=03:30",
                 "postrider.housekeeping.zone=Europe/Paris")) {
             await().atMost(SOON).untilAsserted(() -> {
