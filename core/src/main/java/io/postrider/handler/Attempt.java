@@ -155,8 +155,12 @@ final class Attempt {
         }
     }
 
+    boolean isUnknownIfInterrupted() {
+        return route.terms().timeoutIsUnknown();
+    }
+
     private PublishException why(String code, String message, boolean counts) {
-        if (route.terms().timeoutIsUnknown()) {
+        if (isUnknownIfInterrupted()) {
             return new UnknownOutcomeException(code, message, null);
         }
         return counts ? new RetryableFailureException(code, message, null) : new NotSentException(code, message);

@@ -25,9 +25,6 @@ final class Desk implements AutoCloseable {
     /** How long an interrupted handler may take to come back. */
     static final Duration GRACE = Duration.ofSeconds(5);
 
-    /** The same at a stop, of which the end is near. */
-    private static final Duration TIME_TO_END = Duration.ofSeconds(1);
-
     private static final long STOP_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final @Nullable ExecutorService own;
@@ -137,12 +134,17 @@ final class Desk implements AutoCloseable {
         }
     }
 
-    /** One that does not come back in time is answered for: it must not be waited for in vain. */
-    void wrapUp() {
+    /**
+     * Interrupts what runs. Where nobody can say what became of a handler that does not come back, that is said while it can
+     * still be written; any other may end well until the last moment, and is repeated if it does not.
+     */
+    void wrapUp(Duration left) {
         closed = true;
         running.forEach(attempt -> {
             attempt.stop();
-            var unused = timer.schedule(attempt::giveUp, TIME_TO_END.toNanos(), TimeUnit.NANOSECONDS);
+            if (attempt.isUnknownIfInterrupted()) {
+                var unused = timer.schedule(attempt::giveUp, left.toNanos() / 2, TimeUnit.NANOSECONDS);
+            }
         });
     }
 

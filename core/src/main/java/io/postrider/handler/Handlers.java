@@ -94,8 +94,8 @@ public final class Handlers implements Publisher {
 
     /** Takes nothing more and interrupts what runs, so that what becomes of it can still be written. */
     @Override
-    public void wrapUp() {
-        desk.wrapUp();
+    public void wrapUp(Duration left) {
+        desk.wrapUp(left);
     }
 
     /** Takes nothing more, waits two seconds for what runs, interrupts it, and waits two seconds more. */

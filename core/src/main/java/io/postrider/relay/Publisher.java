@@ -92,10 +92,12 @@ public interface Publisher extends AutoCloseable {
     }
 
     /**
-     * A relay that stops will not wait much longer for what is under way: a publisher that can end it does so, and answers now.
-     * What is answered is still written; what is not is sent again, by another relay. By default nothing happens.
+     * A relay that stops will not wait much longer for what is under way: a publisher that can end it does so, and answers.
+     * What is answered in time is still written; what is not is sent again, by another relay. By default nothing happens.
+     *
+     * @param left for how long the relay hears answers
      */
-    default void wrapUp() {}
+    default void wrapUp(Duration left) {}
 
     /** Ends what it holds open. Called once by the relay that was given it, after the last answer or the stop time. */
     @Override

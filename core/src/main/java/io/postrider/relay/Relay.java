@@ -198,7 +198,7 @@ public final class Relay implements AutoCloseable {
         long wrapUpAt = deadline - timeToWrapUp(settings.stopTime());
         loops.forEach(each -> each.awaitEnd(wrapUpAt));
         if (loops.stream().anyMatch(Thread::isAlive)) {
-            wrapUp();
+            wrapUp(deadline);
         }
         loops.forEach(each -> each.awaitEnd(deadline + LAST_STATEMENT.toNanos()));
         deafen.run();
@@ -213,9 +213,9 @@ public final class Relay implements AutoCloseable {
         return Math.min(WRAP_UP.toNanos(), stopTime.toNanos() / 4);
     }
 
-    private void wrapUp() {
+    private void wrapUp(long deadline) {
         try {
-            publisher.wrapUp();
+            publisher.wrapUp(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         } catch (RuntimeException e) {
             log.warn("The publisher of relay {} could not wrap up", settings.name(), e);
         }

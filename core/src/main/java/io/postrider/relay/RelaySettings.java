@@ -13,7 +13,8 @@ import java.util.Objects;
  * @param publishesOnCommit whether one thread more sends what is committed in this process at once
  * @param idlePoll the longest time between two looks at the table
  * @param answerTimeout how long a publisher may take to answer before its destination is taken to be down
- * @param stopTime how long {@link Relay#close} waits for answers
+ * @param stopTime how long {@link Relay#close} waits for answers; {@link Publisher#wrapUp} is called a quarter of it, at most 5 s,
+ *     before its end
  * @param bell rung after commits in this process
  */
 public record RelaySettings(

@@ -135,6 +135,35 @@ class HandlerTimesTest {
     }
 
     @Test
+    void atAStopWhatIsUnknownIsSaidInTimeAndAnyOtherMayEndWellUntilTheLastMoment() throws Exception {
+        CountDownLatch began = new CountDownLatch(2);
+        handlers = Handlers.builder()
+                .on("s", "T")
+                .run(event -> {
+                    began.countDown();
+                    awaitUninterruptibly(never);
+                })
+                .on("s", "U")
+                .timeoutIsUnknown()
+                .run(event -> {
+                    began.countDown();
+                    awaitUninterruptibly(never);
+                })
+                .build();
+        CompletionStage<?> plain = send("T");
+        CompletionStage<?> unknown = send("U");
+        began.await();
+        handlers.wrapUp(SHORT);
+        assertThat(failure(unknown))
+                .isInstanceOf(UnknownOutcomeException.class)
+                .extracting("code")
+                .isEqualTo("STOPPED");
+        assertThat(plain.toCompletableFuture()).isNotDone();
+        never.countDown();
+        assertThat(plain.toCompletableFuture().get(20, TimeUnit.SECONDS)).isNull();
+    }
+
+    @Test
     void theNextOneOnTheSameThreadIsNotInterrupted() throws Exception {
         AtomicBoolean interrupted = new AtomicBoolean();
         handlers = Handlers.builder()

@@ -10,6 +10,7 @@ final class FakeFeed implements Feed {
     final List<String> asked = new CopyOnWriteArrayList<>();
     final FakeIntake first = new FakeIntake(System::nanoTime);
     volatile boolean failing;
+    volatile boolean failingToRenew;
 
     @Override
     public Membership join(Joining joining) {
@@ -34,7 +35,11 @@ final class FakeFeed implements Feed {
         }
 
         @Override
-        public void tick(Report report) {}
+        public void tick(Report report) {
+            if (failingToRenew) {
+                throw new FeedException("The place is out of reach", new IllegalStateException());
+            }
+        }
 
         @Override
         public void wants(boolean share) {

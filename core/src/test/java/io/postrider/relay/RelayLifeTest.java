@@ -224,6 +224,37 @@ class RelayLifeTest {
     }
 
     @Test
+    void onePassThatCannotRenewItsPlaceHearsWhatIsUnderWayBeforeItFails() {
+        appendThree();
+        CompletableFuture<Void> slow = new CompletableFuture<>();
+        answer = event -> {
+            feed.failingToRenew = true;
+            return slow;
+        };
+        slow.completeOnTimeout(null, 200, TimeUnit.MILLISECONDS);
+        assertThatThrownBy(() -> relay().build().drain(100))
+                .isInstanceOf(FeedException.class)
+                .hasMessage("The place is out of reach");
+        assertThat(feed.first.settled).as("the heads of both keys").containsExactlyInAnyOrder(1L, 3L);
+    }
+
+    @Test
+    void anInterruptEndsAPassAfterWhatIsUnderWay() {
+        for (int i = 0; i < 10; i++) {
+            feed.first.append("s", "one key");
+        }
+        answer = event -> {
+            Thread.currentThread().interrupt();
+            return CompletableFuture.completedFuture(null);
+        };
+        DrainResult result = relay().build().drain(100);
+        assertThat(Thread.interrupted()).as("whoever called is told").isTrue();
+        assertThat(result.foundNothingMore()).isFalse();
+        assertThat(result.published()).isBetween(1L, 2L);
+        assertThat(feed.first.rows()).hasSize((int) (10 - result.published()));
+    }
+
+    @Test
     void onePassEndsDuringAnOutage() {
         appendThree();
         answer = event -> CompletableFuture.failedFuture(new DestinationDownException("DOWN", "no", null));

@@ -9,6 +9,7 @@ import io.postrider.OutboxEvent;
 import io.postrider.micrometer.StreamNames;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Publisher;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -43,8 +44,8 @@ record ObservedPublisher(Publisher inner, ObservationRegistry registry, StreamNa
     }
 
     @Override
-    public void wrapUp() {
-        inner.wrapUp();
+    public void wrapUp(Duration left) {
+        inner.wrapUp(left);
     }
 
     @Override
