@@ -185,7 +185,8 @@ public final class CompetingSql {
 
     /**
      * What it says is not changed, so neither is its revision: who has sent it meanwhile may still settle it. A suspect stays
-     * where suspects are looked for.
+     * where suspects are looked for. Also after its lease, as long as nobody has claimed it: it ended nobody, and would count as if
+     * it had, as after an outage of the database.
      */
     private static final String RELEASE = """
             WITH given AS (SELECT * FROM unnest(?::bigint[], ?::integer[]) AS given (id, revision)),
@@ -200,7 +201,7 @@ public final class CompetingSql {
                 due_at = clock_timestamp(), updated_at = clock_timestamp()
             FROM given g JOIN locked l ON l.id = g.id CROSS JOIN fence f
             WHERE e.id = g.id AND e.revision = g.revision
-              AND e.status = 'WAITING' AND e.locked_by = f.id AND e.due_at > clock_timestamp()
+              AND e.status = 'WAITING' AND e.locked_by = f.id
             """;
 
     /** What was leased by a claim whose answer was lost: its lessee does not know of it and will never send it. */

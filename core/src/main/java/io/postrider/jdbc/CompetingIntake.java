@@ -79,7 +79,7 @@ final class CompetingIntake implements Intake {
         }
         // One is enough to try a destination: the next time it is one of another shard.
         int rows = demand.only() == null ? Math.min(demand.rows(), MOST_ROWS) : 1;
-        LeftBehind some = suspects.isEmpty() && member.takesSuspects(this) ? wanted : LeftBehind.NONE;
+        LeftBehind some = suspects.isEmpty() && member.suspects().take(this) ? wanted : LeftBehind.NONE;
         ClaimStatements.Query query = new ClaimStatements.Query(
                 member.id(),
                 member.settings().group(),
@@ -100,9 +100,8 @@ final class CompetingIntake implements Intake {
         } finally {
             giveRightUpIfUnused();
         }
-        boolean lookedEverywhere = rooms.size() == worker.streams().size();
-        boolean lookAgain = sawSuspects(some) && lookedEverywhere;
         boolean full = isFull(found.leased(), query);
+        boolean lookAgain = sawSuspects(some, !full && isEverywhere(demand, rooms.keySet()));
         // What stood abreast and brought too little may have left much of a few shards.
         boolean more = full || backlog;
         backlog = full;
@@ -119,20 +118,33 @@ final class CompetingIntake implements Intake {
 
     private void giveRightUpIfUnused() {
         if (suspects.isEmpty()) {
-            member.hasNoSuspects(this);
+            member.suspects().giveUp(this);
         }
     }
 
+    /** Whether no stream is left out but those whose destination takes nothing. */
+    private boolean isEverywhere(Demand demand, Set<String> streams) {
+        return demand.only() == null
+                && worker.streams().stream()
+                        .allMatch(stream ->
+                                streams.contains(stream) || demand.closed().contains(stream));
+    }
+
     /** Returns whether suspects of the other kind are to be looked for soon. */
-    private boolean sawSuspects(LeftBehind some) {
+    private boolean sawSuspects(LeftBehind some, boolean lookedEverywhere) {
         if (!suspects.isEmpty()) {
             unseen = 2;
-        } else if (some != LeftBehind.NONE) {
-            unseen = Math.max(0, unseen - 1);
-            wanted = some.other();
-            return unseen > 0;
+            return false;
         }
-        return false;
+        if (some == LeftBehind.NONE) {
+            return false;
+        }
+        wanted = some.other();
+        if (!lookedEverywhere) {
+            return false;
+        }
+        unseen = Math.max(0, unseen - 1);
+        return unseen > 0;
     }
 
     /** How many more of each stream there is room for. */
@@ -284,7 +296,7 @@ final class CompetingIntake implements Intake {
             log.debug("Leases could not be given back and run out by themselves", e);
         } finally {
             suspects.clear();
-            member.hasNoSuspects(this);
+            member.suspects().giveUp(this);
             statements.close();
             worker.closed(this);
         }

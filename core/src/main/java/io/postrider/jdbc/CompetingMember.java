@@ -36,13 +36,7 @@ final class CompetingMember {
     /** Claims share it; whoever looks for what was leased and forgotten has it alone. */
     private final ReadWriteLock claims = new ReentrantReadWriteLock();
 
-    private final Object right = new Object();
-
-    /** The one loop that has suspects: where several did, nobody could say whose had ended the process. */
-    private @Nullable CompetingIntake suspects;
-
-    private @Nullable CompetingIntake hadSuspects;
-    private boolean othersWantSuspects;
+    private final RightToSuspects suspects;
 
     private volatile long id;
     private volatile boolean forgot;
@@ -56,6 +50,7 @@ final class CompetingMember {
         this.settings = settings;
         this.housekeeping = housekeeping;
         this.ticker = ticker;
+        this.suspects = new RightToSuspects(ticker);
     }
 
     /** In whose name rows are leased. */
@@ -65,6 +60,10 @@ final class CompetingMember {
 
     CompetingSettings settings() {
         return settings;
+    }
+
+    RightToSuspects suspects() {
+        return suspects;
     }
 
     synchronized void enter(CompetingMembership worker) {
@@ -125,34 +124,6 @@ final class CompetingMember {
             throw e;
         } finally {
             claims.readLock().unlock();
-        }
-    }
-
-    /**
-     * Whether this loop may take suspects; then no other does until it {@link #hasNoSuspects has none}. Who had the right the last
-     * time leaves it once to those who were refused meanwhile.
-     */
-    boolean takesSuspects(CompetingIntake intake) {
-        synchronized (right) {
-            boolean isOthersTurn = othersWantSuspects && hadSuspects == intake;
-            if (isOthersTurn) {
-                othersWantSuspects = false;
-            } else if (suspects == null || suspects == intake) {
-                suspects = intake;
-                return true;
-            } else {
-                othersWantSuspects = true;
-            }
-            return false;
-        }
-    }
-
-    void hasNoSuspects(CompetingIntake intake) {
-        synchronized (right) {
-            if (suspects == intake) {
-                suspects = null;
-                hadSuspects = intake;
-            }
         }
     }
 

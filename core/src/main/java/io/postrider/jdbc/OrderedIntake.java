@@ -125,7 +125,8 @@ final class OrderedIntake implements Intake {
         judged.addAll(judgeExpired(deliveries, !step.equals(Caution.Step.NOTHING)));
         deliveries.addAll(step.suspects());
         // Of one stream alone no shard is ever seen to be calm, so it is complete when nothing of it is left.
-        boolean complete = part.only() != null && taken.isEmpty() && judged.isEmpty();
+        boolean complete =
+                part.only() != null && taken.isEmpty() && judged.isEmpty() && ownership.mayStart(ticker.getAsLong());
         return new Taken(
                 deliveries, more || !judged.isEmpty(), earlier(due, Optional.of(LOOK_AGAIN)), judged, complete);
     }

@@ -52,9 +52,22 @@ class LesseeRaceTest {
     }
 
     @Test
-    void afterItsLeaseNobodyJudgesExtendsOrReleases() {
+    void afterItsLeaseNobodyJudgesOrExtends() {
         runOut();
-        assertUnwritable();
+        String before = row();
+        assertThat(one.retry(claimed)).isEmpty();
+        assertThat(one.extend(claimed)).isEmpty();
+        assertThat(row()).isEqualTo(before);
+    }
+
+    /** Such as after an outage of the database: it has ended nobody. */
+    @Test
+    void afterItsLeaseWhatNobodyHasClaimedIsGivenBackAndNoSuspect() {
+        runOut();
+        one.release(claimed);
+        assertThat(database.row(id, "status, revision, locked_by IS NULL")).isEqualTo("PENDING,1,t");
+        assertThat(two.claim()).hasSize(1);
+        assertThat(database.row(id, "unclean_count")).isEqualTo("0");
     }
 
     @Test
