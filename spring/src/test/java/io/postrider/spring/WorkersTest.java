@@ -212,6 +212,18 @@ class WorkersTest {
                         + " would never be called.");
     }
 
+    @Test
+    void a_stream_of_two_workers_is_told_at_start() {
+        assertThatThrownBy(() -> TestApplication.run(
+                        App.class,
+                        TestApplication.WITHOUT_JPA,
+                        TestApplication.WITHOUT_RELAY,
+                        "postrider.workers.a.streams=orders,payments,mails",
+                        "postrider.workers.b.streams=mails"))
+                .rootCause()
+                .hasMessage("The workers a and b both have the stream mails.");
+    }
+
     private static OutboxEvent json(String body) {
         return OutboxEvent.of("orders", "Placed").json(body).build();
     }

@@ -82,7 +82,18 @@ public final class WorkersLifecycle implements SmartLifecycle {
 
     private void checkStreams(HandlerMethods methods) {
         Set<String> without = new HashSet<>(methods.streams());
-        properties.workers().values().forEach(worker -> without.removeAll(worker.streams()));
+        Map<String, String> workerOf = new HashMap<>();
+        properties
+                .workers()
+                .forEach((name, worker) -> worker.streams().forEach(stream -> {
+                    without.remove(stream);
+                    String other = workerOf.put(stream, name);
+                    if (other != null) {
+                        throw new SetupException(
+                                "The workers " + other + " and " + name + " both have the stream " + stream + ".",
+                                "Leave it to one of them: postrider.workers.<name>.streams.");
+                    }
+                }));
         if (!without.isEmpty()) {
             throw new SetupException(
                     "There are methods with @HandlesEvent for "
