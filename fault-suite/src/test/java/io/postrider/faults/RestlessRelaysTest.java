@@ -78,10 +78,13 @@ class RestlessRelaysTest {
                     "its lease has run out",
                     () -> rig.number("SELECT count(*) FROM outbox_relay WHERE lease_until > clock_timestamp()") == 0);
             long backlog = rig.number("SELECT count(*) FROM outbox_event");
+            Instant before = Instant.now();
             rig.start(rig.quickRelay("next").window(WINDOW)).awaitStarted();
-            Duration first = rig.awaitSettled(Instant.now());
+            // By now it may have delivered all.
+            Duration starting = Duration.between(before, Instant.now());
+            Duration first = rig.awaitSettled(before).minus(starting);
             rig.figure(backlog + " waited");
-            rig.figure("first settled in", first);
+            rig.figure("first settled in", first.isNegative() ? Duration.ZERO : first);
             rig.assertSound(WINDOW);
             assertThat(backlog).isGreaterThan(100);
             assertThat(first).isLessThanOrEqualTo(Duration.ofSeconds(2));

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 @DisplayName("The clocks of the processes are wrong")
 class WrongClockTest {
     private static final List<String> OFFSETS = List.of("+90s", "-45s", "+24h", "-24h");
+    /** None may be taken for dead, though their JVMs start at the same time. */
+    private static final Duration LEASE = Duration.ofSeconds(8);
 
     @Test
     void applicationsWhoseClocksAreWrongShareTheWork() {
@@ -25,7 +27,8 @@ class WrongClockTest {
                 "libfaketime is not on this machine. Install it, such as by: apt-get install faketime");
         try (Rig rig = Rig.on(SharedServers.get(), "T49 wrong clocks")) {
             List<RelayChild> applications = OFFSETS.stream()
-                    .map(offset -> rig.start(rig.application("at " + offset, 60).clock(offset)))
+                    .map(offset -> rig.start(
+                            rig.application("at " + offset, 60).lease(LEASE).clock(offset)))
                     .toList();
             applications.forEach(RelayChild::awaitStarted);
             rig.fault("clocks at " + String.join(", ", OFFSETS));
