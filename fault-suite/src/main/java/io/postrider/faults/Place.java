@@ -72,11 +72,14 @@ public enum Place {
         places.put(leases.read, READ_LEASES);
         places.put(leases.release, RELEASE_LEASES);
         places.put(leases.releaseAllBut, RELEASE_LEASES);
+        places.put(leases.extend, EXTEND);
+        places.put(leases.unknown, VERDICT);
         places.put(competing.tick, TICK);
         places.put(competing.claim, CLAIM);
         places.put(competing.extend, EXTEND);
         places.put(competing.verdict, VERDICT);
         places.put(competing.release, RELEASE_LEASES);
+        places.put(competing.releaseAllBut, RELEASE_LEASES);
         places.put(sql.mark, MARK);
         places.put(sql.calm, CALM);
         return Map.copyOf(places);
