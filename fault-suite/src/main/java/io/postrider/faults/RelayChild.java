@@ -84,6 +84,19 @@ public final class RelayChild implements AutoCloseable {
     public End stop() {
         long start = System.nanoTime();
         terminate();
+        return awaitEnd(start);
+    }
+
+    /** The same with a second SIGTERM as soon as the first one has arrived. */
+    public End stopTwice() {
+        long start = System.nanoTime();
+        terminate();
+        awaitLine("closing ");
+        terminate();
+        return awaitEnd(start);
+    }
+
+    private End awaitEnd(long start) {
         OptionalInt code = jvm.awaitExit(STOP_LIMIT);
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         if (code.isEmpty()) {

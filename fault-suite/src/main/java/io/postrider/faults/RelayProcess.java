@@ -24,8 +24,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 /**
  * A relay from PostgreSQL to Kafka, or to handlers, in a process of its own, to be killed, paused and ended; run by {@link RelayChild}.
  *
- * <p>Prints {@code started} when it is one of the live relays, {@code refusing <event>} when it will refuse an event, and
- * {@code closed} with its counts after SIGTERM.
+ * <p>Prints {@code started} when it is one of the live relays, {@code refusing <event>} when it will refuse an event,
+ * {@code closing} when SIGTERM has come, and {@code closed} with its counts when it is about to end.
  */
 public final class RelayProcess {
     private static final long WINDOW_BYTES = Window.ofDefaults().bytes();
@@ -53,6 +53,7 @@ public final class RelayProcess {
         Relay relay = relay(setup, trap, counts, destination(setup, effects), application);
         Thread close = new Thread(
                 () -> {
+                    System.out.println("closing " + setup.name());
                     application.ifPresent(Application::stop);
                     close(relay, counts, trap, effects);
                 },
