@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
@@ -38,16 +40,24 @@ class BrokerFaultsTest {
                     .awaitStarted();
             LedgerWriters writers = rig.start(rig.writers().rate(300).keys(60));
             Rig.await("events arrive", () -> rig.log().distinct() > 200);
+            long before = doubts(relay);
             servers.proxy().swallowReplies();
-            Rig.await("Kafka is in doubt", () -> doubts(relay) > 0);
+            Rig.await("Kafka is in doubt", () -> doubts(relay) > before);
+            Rig.await("Kafka has what the relay cannot know of", () -> !arrivedButNotSettled(rig).isEmpty());
+            List<String> unheard = arrivedButNotSettled(rig);
             servers.proxy().reset();
             servers.proxy().pass();
             rig.fault("answers swallowed until a producer was given up");
-            rig.figure("resumed in", rig.awaitSettled(Instant.now()));
+            rig.figure(unheard.size() + " had arrived without an answer");
+            Duration resumed = rig.awaitSettled(Instant.now());
+            rig.figure("resumed in", resumed);
             writers.stop();
             // Not before: until then there may be further doubts.
             Rig.await("all is settled", () -> rig.number("SELECT count(*) FROM outbox_event") == 0);
             assertThat(doubts(relay)).isBetween(1L, 3L);
+            assertThat(unheard).hasSizeLessThanOrEqualTo(WINDOW);
+            assertThat(rig.texts("SELECT event_id FROM outbox_history")).containsAll(unheard);
+            assertThat(resumed).isLessThanOrEqualTo(Duration.ofSeconds(5));
             rig.assertSound(WINDOW * doubts(relay));
         }
     }
@@ -174,6 +184,17 @@ class BrokerFaultsTest {
             rig.assertSound(WINDOW * Math.max(1, doubts(relay)));
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
         }
+    }
+
+    /** The events that are in the topic and, as their answers are not heard, also still in the table. */
+    private static List<String> arrivedButNotSettled(Rig rig) {
+        // In this order: what was answered before is settled long since.
+        Set<String> arrived = rig.log().entries().stream()
+                .map(entry -> entry.eventId().toString())
+                .collect(Collectors.toSet());
+        return rig.texts("SELECT event_id FROM outbox_event").stream()
+                .filter(arrived::contains)
+                .toList();
     }
 
     private static String gates(Rig rig) {
