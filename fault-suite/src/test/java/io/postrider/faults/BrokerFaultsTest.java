@@ -43,7 +43,9 @@ class BrokerFaultsTest {
             long before = doubts(relay);
             servers.proxy().swallowReplies();
             Rig.await("Kafka is in doubt", () -> doubts(relay) > before);
-            Rig.await("Kafka has what the relay cannot know of", () -> !arrivedButNotSettled(rig).isEmpty());
+            Rig.await(
+                    "Kafka has what the relay cannot know of",
+                    () -> !arrivedButNotSettled(rig).isEmpty());
             List<String> unheard = arrivedButNotSettled(rig);
             servers.proxy().reset();
             servers.proxy().pass();
@@ -164,11 +166,15 @@ class BrokerFaultsTest {
     void aBrokerThatIsRestartedAgainAndAgainLosesAndReordersNothing() {
         try (KafkaServer kafka = SharedServers.kafka();
                 Rig rig = Rig.on(new Rig.Servers(SharedServers.get().postgres(), kafka), "T31 broker restarts")) {
+            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(60));
+            Rig.await("more waits than the relay can send at once", () -> writers.committed() > 5 * WINDOW);
             RelayChild relay = rig.start(rig.relay("relay").window(WINDOW).sendTimeout(Duration.ofSeconds(5)))
                     .awaitStarted();
-            LedgerWriters writers = rig.start(rig.writers().rate(300).keys(60));
             int restarts = Rig.LONG ? 10 : 3;
+            long leastUnderWay = WINDOW;
+            Duration longest = Duration.ZERO;
             for (int i = 0; i < restarts; i++) {
+                // The backlog of the time before is being sent.
                 int before = rig.log().distinct();
                 Rig.await("events arrive", () -> rig.log().distinct() > before + 100);
                 if (i % 2 == 0) {
@@ -176,14 +182,28 @@ class BrokerFaultsTest {
                 } else {
                     kafka.stop();
                 }
+                leastUnderWay = Math.min(leastUnderWay, underWay(rig));
                 kafka.startAgain();
-                rig.awaitSettled(Instant.now());
+                Duration resumed = rig.awaitSettled(Instant.now());
+                longest = longest.compareTo(resumed) < 0 ? resumed : longest;
             }
             rig.fault(restarts + " restarts of the broker, by kill -9 and in order");
+            rig.figure("at least " + leastUnderWay + " under way at a restart");
+            rig.figure("resumed in at most", longest);
             writers.stop();
             rig.assertSound(WINDOW * Math.max(1, doubts(relay)));
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
+            assertThat(leastUnderWay).as("sends without an answer").isGreaterThan(WINDOW / 4);
+            assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(5));
         }
+    }
+
+    /** How many sends have no answer now, as the only relay says. */
+    private static long underWay(Rig rig) {
+        long beat = rig.number("SELECT beat FROM outbox_relay");
+        // The next beat may have been counted earlier.
+        Rig.await("the relay beats twice", () -> rig.number("SELECT beat FROM outbox_relay") > beat + 1);
+        return rig.number("SELECT in_flight FROM outbox_relay");
     }
 
     /** The events that are in the topic and, as their answers are not heard, also still in the table. */
