@@ -31,6 +31,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * One fault test's own database and topic, its ledger, the tap on the topic, and its relays.
@@ -175,14 +176,21 @@ public final class Rig implements AutoCloseable {
     }
 
     public LedgerWriters.Builder writers() {
-        DataSource source = RigUsers.writer(database);
-        JdbcOutbox outbox = JdbcOutbox.of(source);
-        return Ledger.open(source)
-                .writers((connection, event) -> outbox.on(connection).append(event))
-                .stream(stream)
+        JdbcOutbox outbox = JdbcOutbox.of(writer());
+        return writers(writer(), (connection, event) -> outbox.on(connection).append(event));
+    }
+
+    /** The same with connections from here, and with something else that appends. */
+    public LedgerWriters.Builder writers(DataSource source, Ledger.Appender appender) {
+        return Ledger.open(source).writers(appender).stream(stream)
                 .seed(seed)
                 .threads(2)
                 .largeTransactions(0.01, 50);
+    }
+
+    /** Where a writer with the rights of its role logs in. */
+    public PGSimpleDataSource writer() {
+        return RigUsers.writer(database);
     }
 
     /** The setup of a relay between this rig's database and topic, with the product's defaults. */

@@ -39,7 +39,7 @@ final class RigUsers {
         }
     }
 
-    static DataSource writer(PostgresServer.Database database) {
+    static PGSimpleDataSource writer(PostgresServer.Database database) {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(url(database, WRITER));
         return source;

@@ -3,10 +3,12 @@ package io.postrider.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postrider.jdbc.JdbcOutbox;
 import io.postrider.relay.Relay;
 import io.postrider.relay.RelayListener;
 import io.postrider.testkit.LedgerWriters;
 import io.postrider.testkit.PostgresServer;
+import io.postrider.testkit.TcpProxy;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,12 +18,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** T06, T07 and T08: the database goes away and comes back, as a whole, session by session, and statement by statement. */
 class DatabaseFaultsTest {
@@ -133,6 +137,52 @@ class DatabaseFaultsTest {
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt"))
                     .as("each refused event has one attempt")
                     .isEqualTo(rig.number("SELECT count(*) FROM ledger WHERE key_name = 'key-0005'"));
+        }
+    }
+
+    @Test
+    @Tag("T08")
+    @DisplayName("Answers to the commits of writers are lost")
+    void whatWasCommittedWithoutAnAnswerIsDeliveredAndWhatWasNotIsNot() {
+        Rig.Servers servers = SharedServers.get();
+        try (Rig rig = Rig.on(servers, "T08 lost answers to writers' commits");
+                TcpProxy proxy = TcpProxy.to("127.0.0.1", servers.postgres().port())) {
+            rig.breaksTheDatabase();
+            rig.startHere(rig.relay("relay").window(WINDOW));
+            PGSimpleDataSource proxied = rig.writer();
+            proxied.setPortNumbers(new int[] {proxy.port()});
+            DoubtfulCommits doubtful = new DoubtfulCommits(JdbcOutbox.of(proxied));
+            LedgerWriters writers =
+                    rig.start(rig.writers(proxied, doubtful).threads(8).keys(60).rate(600));
+            Random random = new Random(rig.seed());
+            int cuts = 0;
+            // A writer is at its commit in one cut out of many, so it may take more of them.
+            while (cuts < 20 || (writers.unknown() < 10 && cuts < 200)) {
+                long before = writers.committed();
+                Rig.await("the writers commit", () -> writers.committed() > before + 50);
+                proxy.swallowReplies();
+                Rig.pause(Duration.ofMillis(random.nextInt(50)));
+                if (cuts % 2 == 0) {
+                    // Also what has not been answered yet: it may be committed or not.
+                    proxy.reset();
+                }
+                // What was swallowed makes a connection useless: all of those are reset.
+                proxy.pass();
+                cuts++;
+            }
+            writers.stop();
+            rig.fault(cuts + " times the database's answers to writers swallowed, and the connections cut");
+            rig.assertSound(0);
+            List<List<UUID>> unheard = doubtful.committedUnheard(rig);
+            rig.figure(writers.unknown() + " commits in doubt, " + unheard.size() + " of them committed");
+            assertThat(unheard).as("transactions that were committed unheard").isNotEmpty();
+            assertThat(rig.number("SELECT count(*) FROM ledger"))
+                    .as("the ledger has what was answered and what was not")
+                    .isEqualTo(writers.committed()
+                            + unheard.stream().mapToInt(List::size).sum());
+            assertThat(rig.number("SELECT coalesce(max(attempt_count), 0) FROM outbox_history"))
+                    .as("attempts")
+                    .isZero();
         }
     }
 }
