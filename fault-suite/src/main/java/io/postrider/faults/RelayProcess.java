@@ -160,7 +160,7 @@ public final class RelayProcess {
     }
 
     /** Sessions carry the relay's name, so that a test can tell them from others. */
-    private static DataSource source(RelaySetup setup) {
+    static DataSource source(RelaySetup setup) {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(setup.url());
         source.setApplicationName(setup.name());

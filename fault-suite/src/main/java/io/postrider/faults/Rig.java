@@ -176,7 +176,7 @@ public final class Rig implements AutoCloseable {
     }
 
     public LedgerWriters.Builder writers() {
-        JdbcOutbox outbox = JdbcOutbox.of(writer());
+        JdbcOutbox outbox = outbox();
         return writers(writer(), (connection, event) -> outbox.on(connection).append(event));
     }
 
@@ -191,6 +191,11 @@ public final class Rig implements AutoCloseable {
     /** Where a writer with the rights of its role logs in. */
     public PGSimpleDataSource writer() {
         return RigUsers.writer(database);
+    }
+
+    /** An outbox with the rights of a writer. */
+    public JdbcOutbox outbox() {
+        return JdbcOutbox.of(writer());
     }
 
     /** The setup of a relay between this rig's database and topic, with the product's defaults. */
@@ -302,8 +307,18 @@ public final class Rig implements AutoCloseable {
         }
     }
 
+    /** As the owner of the tables. */
     public void execute(String sql) {
-        try (Connection connection = dataSource().getConnection();
+        execute(dataSource(), sql);
+    }
+
+    /** With the rights of a writer. */
+    public void write(String sql) {
+        execute(writer(), sql);
+    }
+
+    private static void execute(DataSource source, String sql) {
+        try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         } catch (SQLException e) {

@@ -84,7 +84,7 @@ class CrowdedDatabaseTest {
     @DisplayName("The application has taken every connection")
     void aRelayKeepsItsConnectionsWhenTheApplicationHasAllOthers() throws SQLException {
         try (Rig rig = Rig.on(SharedServers.get(), "T38 pool exhausted");
-                BoundedPool pool = new BoundedPool(rig.dataSource(), 8)) {
+                BoundedPool pool = new BoundedPool(RelayProcess.source(rig.relay("relay")), 8)) {
             // Would take the place, and the shards, of one that does not renew its lease.
             rig.startHere(rig.relay("other").lease(LEASE));
             Relay relay = rig.startOn(pool.dataSource(), rig.relay("relay").lease(LEASE));

@@ -34,7 +34,7 @@ class DeadlyEventTest {
     @Test
     void anEventThatEndsEveryRelayIsDeadInTheEndAndEverythingElseIsDelivered() {
         try (Rig rig = Rig.on(SharedServers.get(), "T53 deadly event")) {
-            JdbcOutbox outbox = JdbcOutbox.of(rig.refuses().dataSource());
+            JdbcOutbox outbox = rig.refuses().outbox();
             for (int i = 0; i < 3; i++) {
                 start(rig);
             }
@@ -75,7 +75,7 @@ class DeadlyEventTest {
     void anEventOfACompetingStreamThatEndsEveryWorkerIsDeadInTheEndAndNoOther() {
         competing = true;
         try (Rig rig = Rig.on(SharedServers.get(), "T53 deadly event, competing")) {
-            JdbcOutbox outbox = JdbcOutbox.of(rig.refuses().dataSource());
+            JdbcOutbox outbox = rig.refuses().outbox();
             start(rig);
             start(rig);
             relays.forEach(RelayChild::awaitStarted);

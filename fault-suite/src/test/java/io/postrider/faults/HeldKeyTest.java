@@ -35,7 +35,7 @@ class HeldKeyTest {
             Publisher publisher = event -> event.key().orElse("").equals(BAD) && !mended.get()
                     ? CompletableFuture.failedFuture(new RetryableFailureException("BAD", "Always fails", null))
                     : CompletableFuture.completedFuture(null);
-            Relay relay = rig.closing(Relay.from(OrderedFeed.of(rig.dataSource()))
+            Relay relay = rig.closing(Relay.from(OrderedFeed.of(RelayProcess.source(rig.relay("relay"))))
                     .to(publisher)
                     .retry(RetryPolicy.delays(Duration.ofMillis(300)).attempts(1_000_000))
                     .build());
@@ -59,7 +59,7 @@ class HeldKeyTest {
     }
 
     private static void append(Rig rig, String key, int count) {
-        rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT 's', " + key
+        rig.write("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT 's', " + key
                 + ", 't', '\\x00' FROM generate_series(1, " + count + ") n");
     }
 }

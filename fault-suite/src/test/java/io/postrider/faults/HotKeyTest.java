@@ -48,7 +48,7 @@ class HotKeyTest {
     /** How many events are settled per second where none is behind more than a few of its key. */
     private static double sendManyKeys() {
         try (Rig rig = Rig.on(SharedServers.get(), "T19 many keys")) {
-            rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT '" + rig.stream()
+            rig.write("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT '" + rig.stream()
                     + "', 'key-' || n % 5000, 't', '\\x00' FROM generate_series(1, " + (HOT + OTHERS) + ") n");
             rig.execute("ANALYZE outbox_event");
             rig.start(rig.relay("relay")).awaitStarted();
@@ -66,7 +66,7 @@ class HotKeyTest {
     private static double sendHotKey() {
         try (Rig rig = Rig.on(SharedServers.get(), "T19 hot key")) {
             // Every tenth event has another key; they are as old as their neighbours.
-            rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT '" + rig.stream()
+            rig.write("INSERT INTO outbox_event (stream, event_key, event_type, payload) SELECT '" + rig.stream()
                     + "', CASE WHEN n % 10 = 0 THEN 'key-' || n % 500 ELSE 'hot' END, 't', '\\x00'"
                     + " FROM generate_series(1, " + (HOT + OTHERS) + ") n");
             rig.execute("ANALYZE outbox_event");

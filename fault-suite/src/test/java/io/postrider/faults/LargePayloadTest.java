@@ -40,7 +40,7 @@ class LargePayloadTest {
                 sizes.add(1 + random.nextInt(i % 20 == 0 ? 100_000 : 1_000));
             }
             Collections.shuffle(sizes, random);
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource()).withMaxPayload(LARGEST);
+            JdbcOutbox outbox = rig.outbox().withMaxPayload(LARGEST);
             DeliveryLog written = DeliveryLog.inMemory();
             for (int size : sizes) {
                 byte[] payload = new byte[size];

@@ -39,10 +39,10 @@ class LateCommitTest {
             String stream = rig.stream() + "-late";
             SharedServers.get().kafka().createTopic(stream, 2);
             DeliveryLog log = rig.tap(stream);
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource());
+            JdbcOutbox outbox = rig.outbox();
             List<Open> open = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
-                Connection connection = rig.closing(rig.dataSource().getConnection());
+                Connection connection = rig.closing(rig.writer().getConnection());
                 connection.setAutoCommit(false);
                 OutboxEvent event = event(stream, "late-" + i);
                 outbox.on(connection).append(event);

@@ -42,14 +42,14 @@ class LostSignalTest {
             rig.closing(CommitSignal.of(source(setup, LISTENER), heard)
                     .onlyReceives()
                     .start());
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource());
-            rig.closing(
-                    CommitSignal.of(rig.dataSource(), outbox.bell()).onlySends().start());
-            LedgerWriters writers = rig.start(rig.ledger().writers(new Ringing(outbox)).stream(rig.stream())
-                    .seed(rig.seed())
-                    .rate(100)
-                    .lateCommits(0, Duration.ZERO)
-                    .threads(2));
+            JdbcOutbox outbox = rig.outbox();
+            rig.closing(CommitSignal.of(rig.writer(), outbox.bell()).onlySends().start());
+            LedgerWriters writers =
+                    rig.start(Ledger.open(rig.writer()).writers(new Ringing(outbox)).stream(rig.stream())
+                            .seed(rig.seed())
+                            .rate(100)
+                            .lateCommits(0, Duration.ZERO)
+                            .threads(2));
             Rig.await("events arrive", () -> rig.log().distinct() > 100);
             for (int i = 0; i < KILLS; i++) {
                 Rig.await("it listens", () -> rig.number("SELECT count(*) " + LISTENERS) == 1);

@@ -26,7 +26,7 @@ class RefusedByKafkaTest {
         try (Rig rig = Rig.on(SharedServers.get(), "T29 record too large", Map.of("max.message.bytes", "50000"))) {
             rig.refuses().startHere(rig.relay("relay"));
             LedgerWriters writers = rig.start(rig.writers().rate(300).events(900));
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource()).withMaxPayload(4 << 20);
+            JdbcOutbox outbox = rig.outbox().withMaxPayload(4 << 20);
             Instant written = Instant.now();
             append(outbox, rig.stream(), "huge-for-client", 2 << 20);
             append(outbox, rig.stream(), "huge-for-topic", 200 << 10);
@@ -60,7 +60,7 @@ class RefusedByKafkaTest {
         try (Rig rig = Rig.on(SharedServers.get(), "T27 unknown topic")) {
             String absent = rig.stream() + "-absent";
             rig.startHere(rig.relay("relay"));
-            JdbcOutbox outbox = JdbcOutbox.of(rig.dataSource());
+            JdbcOutbox outbox = rig.outbox();
             for (int i = 0; i < 50; i++) {
                 append(outbox, absent, "key-" + i % 7, 100);
             }

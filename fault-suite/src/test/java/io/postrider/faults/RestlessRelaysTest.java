@@ -102,7 +102,7 @@ class RestlessRelaysTest {
             for (int i = 0; i < relays; i++) {
                 underWay.add(UnderWay.start(rig, rig.relay("relay-" + i).window(WINDOW)));
             }
-            rig.execute("INSERT INTO outbox_event (stream, event_key, event_type, payload, due_at) SELECT '"
+            rig.write("INSERT INTO outbox_event (stream, event_key, event_type, payload, due_at) SELECT '"
                     + rig.stream() + "', 'key-' || n % 1000, 't', '\\x00',"
                     + " clock_timestamp() + interval '3 s' FROM generate_series(1, " + events + ") n");
             rig.fault(events + " events due at the same moment, " + relays + " relays");
