@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class CrowdedDatabaseTest {
     private static final int WINDOW = 1_000;
     private static final int ROUNDS = 20;
+    private static final int OLD_ROWS = 10_000;
     private static final Duration LEASE = Duration.ofSeconds(4);
 
     @Test
@@ -155,6 +156,15 @@ class CrowdedDatabaseTest {
     private static String makePartition(Rig rig, LocalDate day) {
         String name = "outbox_history_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
         rig.execute("CREATE TABLE " + name + " (LIKE outbox_history INCLUDING ALL)");
+        // Before it can be dropped, which the relay does too.
+        rig.execute("""
+                INSERT INTO %s (id, event_id, stream, event_key, event_type, payload, payload_kept, headers,
+                                occurred_at, attempt_count, created_at, outcome, settled_at, settled_by)
+                SELECT n, gen_random_uuid(), 'old', 'key-' || n %% 50, 'Old', decode(repeat('00', 200), 'hex'), true,
+                       '{}', at, 0, at, 'PUBLISHED', at, 'relay'
+                FROM generate_series(1, %d) n,
+                     LATERAL (SELECT timestamptz '%s 00:00Z' + n * interval '1 second' AS at) settled
+                """.formatted(name, OLD_ROWS, day));
         rig.execute("ALTER TABLE outbox_history ATTACH PARTITION " + name + " FOR VALUES FROM ('" + day
                 + " 00:00Z') TO ('" + day.plusDays(1) + " 00:00Z')");
         return name;
@@ -190,7 +200,7 @@ class CrowdedDatabaseTest {
                 });
                 rig.awaitSettled(Instant.now());
             }
-            rig.fault(ROUNDS + " partitions dropped under load, one after the other");
+            rig.fault(ROUNDS + " partitions of " + OLD_ROWS + " rows dropped under load, one after the other");
             Duration longest = longestGap(rig, start);
             rig.figure("longest time without a settle", longest);
             rig.figure("longest wait for a lock", waits.longest());
