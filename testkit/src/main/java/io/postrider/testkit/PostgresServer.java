@@ -141,7 +141,10 @@ public final class PostgresServer implements AutoCloseable {
         launch();
     }
 
-    /** Kills the postmaster and all its children with SIGKILL and keeps the data. Does nothing if it is down. */
+    /**
+     * Kills the postmaster and all its children with SIGKILL, as when its machine fails, and keeps the data. Does nothing if it
+     * is down.
+     */
     public synchronized void kill() {
         OsProcess parent = postmaster;
         if (parent == null) {
@@ -152,8 +155,9 @@ public final class PostgresServer implements AutoCloseable {
         // Stopped first, so that no child is born while they are counted.
         parent.stop();
         List<OsProcess> children = parent.children();
-        parent.signal("KILL");
+        // Last: a session that sees it die waits for its standby no longer, and others still see what it has committed.
         children.forEach(child -> child.signal("KILL"));
+        parent.signal("KILL");
         // It stops itself when its child is stopped.
         su.ifPresent(process -> process.signal("CONT"));
         parent.awaitGone(STOP_LIMIT);
