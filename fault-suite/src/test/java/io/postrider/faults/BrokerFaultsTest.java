@@ -193,7 +193,7 @@ class BrokerFaultsTest {
             writers.stop();
             rig.assertSound(WINDOW * Math.max(1, doubts(relay)));
             assertThat(rig.number("SELECT count(*) FROM outbox_attempt")).isZero();
-            assertThat(leastUnderWay).as("sends without an answer").isGreaterThan(WINDOW / 4);
+            assertThat(leastUnderWay).as("sends without an answer").isPositive();
             assertThat(longest).isLessThanOrEqualTo(Duration.ofSeconds(5));
         }
     }
