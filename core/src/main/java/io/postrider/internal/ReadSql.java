@@ -189,6 +189,21 @@ final class ReadSql {
             {waiting and holding}
             """;
 
+    /**
+     * The same of one stream alone, by one step to each shard, past all that was swept and would have to be passed over one by one:
+     * where it was swept, nothing is left to be taken.
+     */
+    private static final String STEPS_BEHIND_SWEEP = """
+            pending (stream, shard, id) AS (
+                SELECT p.* FROM asked a CROSS JOIN mine m CROSS JOIN LATERAL (
+                    SELECT e.stream, e.shard, e.id FROM {event} e CROSS JOIN {many}
+                    WHERE e.status = 'PENDING' AND (e.stream, e.shard, e.id) >= (a.only_stream, m.shard, coalesce(a.front, 0))
+                      AND (e.stream, e.shard) <= (a.only_stream, m.shard)
+                    ORDER BY e.stream, e.shard, e.id LIMIT 1) p
+            ),
+            {waiting and holding}
+            """;
+
     /** In the same way: when the first waiting row of each shard is due, and which shards have a held key. */
     static final String WAITING_AND_HOLDING = """
             waiting (shard, due_at) AS (
@@ -257,6 +272,15 @@ final class ReadSql {
             .replace("{declined}", "false")
             .replace("{least}", "NULL")
             .replace("{server}", SERVER);
+    static final String BEHIND_SWEEP = READ.replace("{asked}", ASKED)
+            .replace("{owned}", OWNED)
+            .replace("{events}", EVENTS)
+            .replace("{sets}", STEPS_BEHIND_SWEEP)
+            .replace("{waiting and holding}", WAITING_AND_HOLDING)
+            .replace("{many}", MANY)
+            .replace("{declined}", "false")
+            .replace("{least}", "NULL")
+            .replace("{server}", SERVER);
     static final String OF_FEW = READ.replace("{asked}", ASKED)
             .replace("{owned}", OWNED)
             .replace("{events}", EVENTS)
@@ -273,14 +297,17 @@ final class ReadSql {
 
     /**
      * Who has begun to write to the table and not ended. A transaction has the lock before it draws an id, and keeps it until
-     * it can be seen that it has ended. Of those that have drawn one and nothing more, no snapshot knows.
+     * it can be seen that it has ended. Of those that have drawn one and nothing more, no snapshot knows. And the greatest id that
+     * could be seen before that.
      */
     static final String WRITING = """
-            SELECT {server}, coalesce(array_agg(l.virtualtransaction), '{}')
+            WITH asked AS MATERIALIZED (SELECT 1)
+            SELECT {server}, coalesce(array_agg(l.virtualtransaction), '{}'),
+                   coalesce((SELECT e.id FROM {event} e CROSS JOIN {many} ORDER BY e.id DESC LIMIT 1), 0)
             FROM pg_locks l
             WHERE l.locktype = 'relation' AND l.mode = 'RowExclusiveLock' AND l.relation = '{event}'::regclass
               AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-            """.replace("{server}", SERVER);
+            """.replace("{server}", SERVER).replace("{many}", MANY);
 
     private ReadSql() {}
 }

@@ -16,6 +16,7 @@ public final class Sql {
     public final String appendWithTerms;
     public final String read;
     public final String readFew;
+    public final String readBehindSweep;
     public final String glance;
     public final String sweep;
     public final String writing;
@@ -36,6 +37,7 @@ public final class Sql {
         append = AppendTerms.none(with(tables, APPEND));
         appendWithTerms = AppendTerms.given(with(tables, APPEND));
         read = with(tables, ReadSql.BY_STEPS);
+        readBehindSweep = with(tables, ReadSql.BEHIND_SWEEP);
         readFew = with(tables, ReadSql.OF_FEW);
         glance = with(tables, GlanceSql.GLANCE);
         sweep = with(tables, SweepSql.SWEEP);

@@ -36,7 +36,7 @@ final class SweepSql {
             ),
             swept AS MATERIALIZED (
                 SELECT a.only_stream AS stream, st.history IS DISTINCT FROM 'OFF' AS keeps_history,
-                       st.stream IS NULL AS new_stream, coalesce(st.on_dead = 'SKIP', false) AS skips,
+                       CASE WHEN st.stream IS NULL THEN true END AS new_stream, coalesce(st.on_dead = 'SKIP', false) AS skips,
                        a.only_stream NOT IN (SELECT stream FROM barred) AND (a.adopts OR st.stream IS NOT NULL) AS is_served
                 FROM asked a LEFT JOIN {stream} st ON st.stream = a.only_stream
             ),
@@ -47,11 +47,12 @@ final class SweepSql {
                                    WHERE w.due_at <= a.now) AS it
             ),
             candidate AS (
-                SELECT o.id, o.event_id, o.revision, o.attempt_count, o.shard, o.stream, o.event_key, o.event_type,
-                       o.aggregate_type, o.aggregate_id, o.content_type, o.headers, o.occurred_at, o.max_attempts,
-                       o.expires_at, o.unclean_count,
+                -- Null where it is zero: what is null costs nothing to be sent.
+                SELECT o.id, o.event_id, nullif(o.revision, 0) AS revision, nullif(o.attempt_count, 0) AS attempt_count,
+                       o.shard, o.stream, o.event_key, o.event_type, o.aggregate_type, o.aggregate_id,
+                       o.content_type, o.headers, o.occurred_at, o.max_attempts, o.expires_at,
+                       nullif(o.unclean_count, 0) AS unclean_count,
                        CASE WHEN octet_length(o.payload) <= (SELECT share FROM limits) THEN o.payload END AS payload,
-                       -- Null where it is not: what is null costs nothing to be sent.
                        CASE WHEN octet_length(o.payload) > (SELECT share FROM limits) THEN true END AS is_too_large,
                        (SELECT keeps_history FROM swept), (SELECT new_stream FROM swept), (SELECT skips FROM swept)
                 FROM (SELECT p.* FROM (
@@ -59,7 +60,8 @@ final class SweepSql {
                            e.aggregate_type, e.aggregate_id, e.payload, e.content_type, e.headers, e.occurred_at,
                            e.max_attempts, e.expires_at, e.unclean_count, e.status
                     FROM {event} e CROSS JOIN {many}
-                    WHERE (SELECT it FROM plain) ORDER BY e.id LIMIT (SELECT looked_at FROM limits)) p
+                    WHERE (SELECT it FROM plain) AND e.id >= (SELECT coalesce(nullif(front, 0), -9223372036854775808) FROM asked)
+                    ORDER BY e.id LIMIT (SELECT looked_at FROM limits)) p
                     ORDER BY p.id LIMIT {most}) o
                 WHERE o.status = 'PENDING'
                   AND (SELECT are_mine FROM shards)[o.shard + 1]
@@ -82,6 +84,8 @@ final class SweepSql {
                     "{events}",
                     ReadSql.EVENTS
                             .replace("NULL::boolean AS declined", "c.is_too_large")
+                            // Who asked knows it.
+                            .replace("c.unclean_count, c.stream,", "c.unclean_count, NULL::text AS stream,")
                             // Only what is waiting has been leased.
                             .replace("c.locked_by IS NOT NULL AS", "NULL::boolean AS"))
             .replace("{server}", ReadSql.SERVER)

@@ -17,18 +17,25 @@ final class EventColumns {
     private static final String GAP_HEADER = "postrider-gap";
 
     private final ResultSet rows;
-    private String stream = "";
+    private String stream;
     private String type = "";
     private String aggregateType = "";
     private String contentType = "";
 
     EventColumns(ResultSet rows) {
+        this(rows, "");
+    }
+
+    /** @param stream that of the rows that name none */
+    EventColumns(ResultSet rows, String stream) {
         this.rows = rows;
+        this.stream = stream;
     }
 
     /** The event of the row where the result stands. */
     OutboxEvent event() throws SQLException {
-        stream = sameOrNew(stream, rows.getString(7));
+        String named = rows.getString(7);
+        stream = named == null ? stream : sameOrNew(stream, named);
         type = sameOrNew(type, rows.getString(9));
         aggregateType = sameOrNew(aggregateType, orEmpty(rows.getString(10)));
         OutboxEvent.Builder event = OutboxEvent.of(stream, type);

@@ -4,6 +4,7 @@ package io.postrider.jdbc;
 import io.postrider.internal.Sql;
 import io.postrider.relay.Delivery;
 import io.postrider.relay.Outcome;
+import io.postrider.relay.Settler;
 import io.postrider.relay.Verdict;
 import java.sql.Array;
 import java.sql.Connection;
@@ -14,6 +15,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -27,6 +29,7 @@ final class EventStatements implements EventStore {
     private final SuspectStatements suspects;
     private final Settling settling;
     private final Reading reading;
+    private Optional<Settler> settler = Optional.empty();
 
     EventStatements(Session session, Sql sql, OrderedSettings settings, String relay, Ownership ownership) {
         this(session, sql, settings, relay, ownership, new ReadForm(System::nanoTime));
@@ -44,6 +47,12 @@ final class EventStatements implements EventStore {
         this.reading = new Reading(session, sql, settings, ownership, form);
     }
 
+    /** With another connection, on which it settles beside the rest. */
+    EventStatements settlingOn(Session second) {
+        settler = Optional.of(new SecondConnection(relay, second, new Settling(second, sql, relay)));
+        return this;
+    }
+
     String relay() {
         return relay;
     }
@@ -54,12 +63,23 @@ final class EventStatements implements EventStore {
     }
 
     @Override
+    public void released() {
+        reading.forgetSwept();
+    }
+
+    @Override
     public void settle(List<Delivery> published) {
         settling.settle(published);
     }
 
     @Override
+    public Optional<Settler> settler() {
+        return settler;
+    }
+
+    @Override
     public Judged verdict(List<Verdict> verdicts) {
+        reading.forgetSwept();
         return session.run("write verdicts", connection -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.verdict)) {
                 statement.setArray(
@@ -138,6 +158,7 @@ final class EventStatements implements EventStore {
 
     @Override
     public void close() {
+        settler.ifPresent(Settler::close);
         session.close();
     }
 

@@ -3,6 +3,7 @@ package io.postrider.jdbc;
 
 import io.postrider.relay.Delivery;
 import io.postrider.relay.FeedException;
+import io.postrider.relay.Settler;
 import io.postrider.relay.Verdict;
 import java.util.Collection;
 import java.util.HashSet;
@@ -42,6 +43,16 @@ interface EventStore extends AutoCloseable {
             return new Query(shards, inFlight, depth, rows, bytes, more, only, orPart);
         }
 
+        /** The same, knowing that it will begin with this id. */
+        Query from(long id) {
+            return besides(inFlight.stream().filter(each -> each >= id).toList());
+        }
+
+        /** The same, but beside these. */
+        Query besides(Collection<Long> others) {
+            return new Query(shards, others, depth, rows, bytes, without, only, orPart);
+        }
+
         /** The same of one stream alone, and of fewer rows. */
         Query sweeping(String stream, int rows) {
             return new Query(shards, inFlight, depth, rows, bytes, without, stream, orPart);
@@ -74,8 +85,16 @@ interface EventStore extends AutoCloseable {
 
     Found read(Query query);
 
+    /** Something that was read, and left out of later reads, is to be found by them again. */
+    default void released() {}
+
     /** Removes what is there as it was sent, into the history if its stream keeps one. */
     void settle(List<Delivery> published);
+
+    /** One who does that beside the calls of this, if there is one. */
+    default Optional<Settler> settler() {
+        return Optional.empty();
+    }
 
     /** Writes verdicts on rows that are as they were sent, in shards that are owned in the epoch of their claim. */
     Judged verdict(List<Verdict> verdicts);

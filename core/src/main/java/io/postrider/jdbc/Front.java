@@ -17,6 +17,9 @@ import java.util.Set;
  */
 final class Front {
     private static final long ASK_EVERY = Duration.ofSeconds(1).toNanos();
+    /** Of one who goes ahead as fast as that is known. */
+    private static final long ASK_OFTEN_EVERY = Duration.ofMillis(100).toNanos();
+
     private static final long FORGET_AFTER = Duration.ofSeconds(30).toNanos();
 
     private long server;
@@ -37,12 +40,18 @@ final class Front {
     /**
      * @param server the run of the server that says so
      * @param transactions all that have begun to write to the table and not ended
+     * @param greatest an id that had been drawn before that
      */
-    record Writing(long server, Set<String> transactions) {}
+    record Writing(long server, Set<String> transactions, long greatest) {}
 
     /** Whether it is time to ask who is writing. */
     boolean asks(long now) {
         return !asked || now - askedAt >= ASK_EVERY;
+    }
+
+    /** The same, of one who is about to pass what is sure. */
+    boolean asksOften(long now) {
+        return !asked || now - askedAt >= ASK_OFTEN_EVERY;
     }
 
     /** To be asked between two looks, so that what the first has seen was there, and the second sees what has ended. */
@@ -55,7 +64,7 @@ final class Front {
         }
         if (Collections.disjoint(awaited, writing.transactions())) {
             sure = next;
-            next = seen;
+            next = Math.max(seen, writing.greatest());
             awaited = writing.transactions();
         }
     }
@@ -73,6 +82,11 @@ final class Front {
             id = 0;
         }
         return id;
+    }
+
+    /** An id up to which nothing can appear any more, on that server; 0: none is known. */
+    long sure() {
+        return sure;
     }
 
     /** The run of the server for which that holds. */

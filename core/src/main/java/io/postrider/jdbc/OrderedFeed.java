@@ -119,7 +119,10 @@ public final class OrderedFeed implements Feed {
             @Override
             public Intake of(int loop) {
                 return new OrderedIntake(
-                        events(session()),
+                        new ReadAhead(
+                                events(session()).settlingOn(session()),
+                                SpareThread.of(joining.name() + "-reads"),
+                                System::nanoTime),
                         ownership,
                         new OrderedIntake.Part(loop, joining.loops(), joining.onePass(), onlyStream),
                         System::nanoTime);

@@ -6,6 +6,7 @@ import io.postrider.relay.Demand;
 import io.postrider.relay.FeedException;
 import io.postrider.relay.Intake;
 import io.postrider.relay.Outcome;
+import io.postrider.relay.Settler;
 import io.postrider.relay.Taken;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
@@ -266,15 +267,30 @@ final class OrderedIntake implements Intake {
         holding.removeAll(shards.keySet());
         holding.addAll(found.holding());
         if (!found.newStreams().isEmpty()) {
-            events.register(found.newStreams());
+            register(found.newStreams());
         }
         return found;
+    }
+
+    /** If it fails, what was found is handed to nobody and has to be found again. */
+    private void register(Set<String> streams) {
+        try {
+            events.register(streams);
+        } catch (FeedException e) {
+            events.released();
+            throw e;
+        }
     }
 
     @Override
     public void settle(List<Delivery> published) {
         events.settle(published);
         published.forEach(this::gave);
+    }
+
+    @Override
+    public Optional<Settler> settler() {
+        return events.settler();
     }
 
     @Override
@@ -299,6 +315,9 @@ final class OrderedIntake implements Intake {
 
     @Override
     public void release(List<Delivery> deliveries) {
+        if (!deliveries.isEmpty()) {
+            events.released();
+        }
         deliveries.forEach(this::gave);
     }
 

@@ -98,6 +98,11 @@ final class ReadForm {
         return sweptInVain || now - backlogSeenAt >= noStepsFor ? Optional.empty() : backlog;
     }
 
+    /** What was being swept, if there was anything. */
+    Optional<Backlog> backlog() {
+        return backlog;
+    }
+
     /** The last steps found at least half of what could be taken, all of one stream; empty: they did not. */
     void sawBacklog(Optional<Backlog> backlog, long now) {
         this.backlog = backlog;

@@ -38,6 +38,7 @@ final class Reading {
     private final OrderedSettings settings;
     private final Ownership ownership;
     private final ReadForm form;
+    private Optional<Swept> swept = Optional.empty();
 
     Reading(Session session, Sql sql, OrderedSettings settings, Ownership ownership, ReadForm form) {
         this.session = session;
@@ -53,6 +54,11 @@ final class Reading {
                 .orElseGet(() -> readAll(query));
     }
 
+    /** Something that was under way is to be found again. */
+    void forgetSwept() {
+        swept = Optional.empty();
+    }
+
     private EventStore.Found readAll(EventStore.Query query) {
         Optional<EventStore.Found> found = Optional.empty();
         if (form.looksAtAll(form.now())) {
@@ -65,7 +71,8 @@ final class Reading {
 
     private EventStore.Found step(EventStore.Query query) {
         long before = form.now();
-        EventStore.Found found = run(query, sql.read, 0).found();
+        EventStore.Found found =
+                behindSweep(query).orElseGet(() -> run(query, sql.read, 0).found());
         List<Delivery> deliveries = found.deliveries();
         form.stepped(form.now() - before, deliveries.size());
         if (query.orPart() && !areOfOneStream(deliveries)) {
@@ -74,6 +81,16 @@ final class Reading {
             form.sawBacklog(backlog(deliveries, query), form.now());
         }
         return found;
+    }
+
+    /** All shards of what is being swept; empty: that is not known so well that steps could begin behind it. */
+    private Optional<EventStore.Found> behindSweep(EventStore.Query query) {
+        if (!query.orPart() || form.backlog().isEmpty()) {
+            return Optional.empty();
+        }
+        EventStore.Query ofOne = query.sweeping(form.backlog().get().stream(), query.rows());
+        return Swept.next(swept, ofOne, form.front(), form.now())
+                .map(next -> part(run(ofOne, sql.readBehindSweep, next).found()));
     }
 
     /** Empty: there is none, or a sweep would bring less than half of it. */
@@ -108,20 +125,32 @@ final class Reading {
     private Optional<EventStore.Found> sweep(EventStore.Query whole, ReadForm.Backlog backlog) {
         EventStore.Query query = whole.sweeping(backlog.stream(), backlog.rows(whole));
         long share = query.bytes() / query.rows();
+        Front front = form.front();
         long before = form.now();
+        long next = Swept.next(swept, query, front, before).orElse(0L);
+        if (front.asks(before) || (front.sure() < next + WIDE * whole.rows() && front.asksOften(before))) {
+            ask(front);
+        }
+        long sure = front.sure();
+        Optional<Swept> reached = Optional.empty();
         List<Delivery> deliveries = List.of();
         boolean spread = false;
         try {
-            Look look = run(query, sql.sweep, 0, query.rows(), WIDE * whole.rows(), share);
+            Look look = run(query.from(next), sql.sweep, next, query.rows(), WIDE * whole.rows(), share);
             deliveries = look.found().deliveries();
             spread = areSpread(deliveries);
             if (look.isWhole() && deliveries.size() < query.rows()) {
                 form.sweptToTheEnd(form.now());
             }
-            return look.declined() || deliveries.isEmpty() || !spread
-                    ? Optional.empty()
-                    : Optional.of(part(look.found()));
+            if (look.declined() || deliveries.isEmpty() || !spread) {
+                return Optional.empty();
+            }
+            long last = deliveries.get(deliveries.size() - 1).id();
+            reached = Swept.after(swept, query, front, last, sure, before);
+            return Optional.of(part(look.found()));
         } finally {
+            // What it does not hand out is to be found again.
+            swept = reached;
             boolean good = spread && isWorthASweep(deliveries, query);
             form.swept(form.now() - before, deliveries.size(), good, form.now());
         }
@@ -177,11 +206,15 @@ final class Reading {
             return Optional.empty();
         }
         long after = form.now();
-        List<Delivery> brought = look.found().deliveries();
-        form.looked(after - before, brought.size(), from == 0);
-        long greatest = brought.isEmpty() ? 0 : brought.get(brought.size() - 1).id();
-        look.least().ifPresent(least -> front.looked(least, greatest, after));
+        form.looked(after - before, look.found().deliveries().size(), from == 0);
+        saw(look, after);
         return Optional.of(look.found());
+    }
+
+    private void saw(Look look, long now) {
+        List<Delivery> brought = look.found().deliveries();
+        long greatest = brought.isEmpty() ? 0 : brought.get(brought.size() - 1).id();
+        look.least().ifPresent(least -> form.front().looked(least, greatest, now));
     }
 
     /** Without an answer a look begins where the last one did: what is sure remains so. */
@@ -199,8 +232,9 @@ final class Reading {
             try (PreparedStatement statement = connection.prepareStatement(sql.writing);
                     ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new Front.Writing(row.getLong(1), new HashSet<>(Arrays.asList((String[])
-                        row.getArray(2).getArray())));
+                Set<String> transactions =
+                        new HashSet<>(Arrays.asList((String[]) row.getArray(2).getArray()));
+                return new Front.Writing(row.getLong(1), transactions, row.getLong(3));
             }
         });
     }
@@ -265,7 +299,7 @@ final class Reading {
         boolean declined = false;
         long end = Long.MAX_VALUE;
         Optional<Long> least = Optional.empty();
-        EventColumns columns = new EventColumns(rows);
+        EventColumns columns = new EventColumns(rows, orEmpty(query.only()));
         while (rows.next()) {
             long id = rows.getLong(1);
             if (rows.wasNull()) {
@@ -291,7 +325,7 @@ final class Reading {
                     leasesRanOut.add(claim.shard());
                 }
                 if (rows.getBoolean(18)) {
-                    newStreams.add(rows.getString(7));
+                    newStreams.add(delivery.event().stream());
                 }
             }
         }
@@ -304,6 +338,10 @@ final class Reading {
         }
         EventStore.Found found = new EventStore.Found(deliveries, owned, holding, newStreams, due, false);
         return new Look(found, declined, end < Long.MAX_VALUE, least);
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : text;
     }
 
     private static Set<Integer> shards(@Nullable Array array) throws SQLException {

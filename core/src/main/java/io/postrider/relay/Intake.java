@@ -2,6 +2,7 @@
 package io.postrider.relay;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One loop's view of the feed; for one thread. It remembers what it has handed out and does not hand it out again until
@@ -18,8 +19,13 @@ public interface Intake extends AutoCloseable {
      */
     void settle(List<Delivery> published);
 
-    /** Forgets what its publisher has settled already; no statement. */
+    /** Forgets what others have settled, such as its publisher or its {@link #settler}; no statement. */
     void settled(List<Delivery> gone);
+
+    /** One who settles beside what this reads; none if nothing may overlap. */
+    default Optional<Settler> settler() {
+        return Optional.empty();
+    }
 
     /** Writes what shall become of failed deliveries, where this relay is still entitled to; returns what it wrote. */
     List<Verdict> verdict(List<Verdict> verdicts);

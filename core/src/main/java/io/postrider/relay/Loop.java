@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries events from one intake to the publisher, a {@link #turn} at a time: hear the answers, send the heads of the
  * lanes, write what is known, read what is next (that first, if it was woken for it). One statement at a time, so a read never
- * overlaps a write; sends overlap with everything. Decides everything and owns no thread: {@link #turn} is called by one,
+ * overlaps a verdict; sends overlap with everything, and in a backlog so do settles. Decides everything and owns no thread: {@link #turn} is called by one,
  * answers come from any.
  */
 final class Loop {
@@ -37,7 +37,10 @@ final class Loop {
     private final Room room;
     private final Trials trials;
     private final Queue<Courier.Answer> answers = new ConcurrentLinkedQueue<>();
+    private final Settles settles;
+    /** What the settles have to do. */
     private final Unsettled unsettled;
+
     private final List<Verdict> verdicts = new ArrayList<>();
     private final AtomicBoolean rung = new AtomicBoolean(true);
     /** When something is due, as far as it was told and has not heard it yet. */
@@ -55,7 +58,6 @@ final class Loop {
         this.intake = intake;
         this.searches = !(intake instanceof CommitIntake);
         this.shared = shared;
-        this.unsettled = new Unsettled(shared.window().settleRows());
         this.courier = new Courier(this::answered);
         this.lanes = new Lanes(publisher, intake.keepsOrder());
         this.room = new Room(shared.window(), lanes, intake.keepsOrder());
@@ -63,6 +65,8 @@ final class Loop {
         this.ticker = pace.ticker();
         this.pace = pace;
         this.wake = wake;
+        this.settles = new Settles(intake, lanes, shared, wake);
+        this.unsettled = settles.waiting();
         this.refusalsTell = publisher.traits().isOneDestination();
         this.timeoutsCheckedAt = ticker.getAsLong();
     }
@@ -100,6 +104,9 @@ final class Loop {
             pace.readBy(due);
         }
         hear(now);
+        if (settles.hear()) {
+            pace.wrote();
+        }
         if (!taking) {
             give(lanes.unsent(null));
         }
@@ -144,7 +151,7 @@ final class Loop {
 
     /** Whether nothing is under way and nothing is left to be written. */
     boolean isIdle() {
-        return lanes.isEmpty() && unsettled.isEmpty() && verdicts.isEmpty() && answers.isEmpty();
+        return lanes.isEmpty() && settles.isEmpty() && verdicts.isEmpty() && answers.isEmpty();
     }
 
     /** Whether the last read found nothing that may be sent. */
@@ -163,7 +170,7 @@ final class Loop {
 
     /** Delivered, and not yet recorded as such. */
     int unsettled() {
-        return unsettled.size();
+        return settles.size();
     }
 
     private void answered(Courier.Answer answer) {
@@ -276,20 +283,16 @@ final class Loop {
 
     /** Returns whether the feed was asked at all, as the other two do. */
     private boolean write(long now) {
-        boolean settles = !unsettled.isEmpty() && nanosToSettle(now) == 0;
-        boolean asked = !verdicts.isEmpty() || settles;
-        if (!verdicts.isEmpty()) {
+        boolean asked = !verdicts.isEmpty();
+        if (asked) {
             List<Verdict> written = intake.verdict(verdicts);
             verdicts.forEach(verdict -> lanes.left(verdict.delivery()));
             verdicts.clear();
             written.forEach(shared.told()::judged);
             pace.dueIn(written);
         }
-        if (settles) {
-            intake.settle(unsettled.all().stream().map(Told.Published::delivery).toList());
-            unsettled.all().forEach(done -> lanes.left(done.delivery()));
-            unsettled.all().forEach(shared.told()::published);
-            unsettled.clear();
+        if (!unsettled.isEmpty() && nanosToSettle(now) == 0) {
+            asked |= settles.settle(taking && pace.lastReadLeftMore());
         }
         if (asked) {
             pace.wrote();

@@ -30,6 +30,12 @@ final class Unsettled {
         urgent = true;
     }
 
+    /** Perhaps not settled after all: to be settled now, before anything is read. */
+    void addAgain(List<Told.Published> notSettled) {
+        published.addAll(notSettled);
+        urgent = true;
+    }
+
     /** How long more may be collected, if somebody waits for a settle when half of all rows can be settled. */
     long nanosToSettle(long now, int rows, boolean awaited) {
         if (urgent || published.size() >= enough || (awaited && published.size() * 2 >= rows)) {

@@ -12,6 +12,9 @@ class FrontTest {
     private static final long NONE = Long.MAX_VALUE;
 
     private final Front front = new Front();
+    /** What those who are asked who is writing say of the ids. */
+    private long drawn;
+
     private long now = -5_000_000_000L;
 
     @Test
@@ -96,13 +99,27 @@ class FrontTest {
     void holdsForOneRunOfOneServer() {
         sureOf(20);
         look(15, 20);
-        front.hear(new Front.Writing(SERVER + 1, Set.of()), now);
+        front.hear(new Front.Writing(SERVER + 1, Set.of(), 0), now);
         assertThat(front.server()).isEqualTo(SERVER + 1);
         look(NONE, 0);
         assertThat(from()).isZero();
-        front.hear(new Front.Writing(SERVER + 1, Set.of()), now);
+        front.hear(new Front.Writing(SERVER + 1, Set.of(), 0), now);
         look(NONE, 0);
         assertThat(from()).as("what was seen on the other counts no more").isZero();
+    }
+
+    @Test
+    void isSureOfAllThatHadBeenDrawnOnceAllWhoWroteThenHaveEnded() {
+        drawn = 50;
+        hear("a", "b");
+        assertThat(front.sure()).isZero();
+        drawn = 70;
+        hear("b", "c");
+        assertThat(front.sure()).as("b may have drawn a smaller one").isZero();
+        hear("c");
+        assertThat(front.sure()).isEqualTo(50);
+        hear("d");
+        assertThat(front.sure()).isEqualTo(70);
     }
 
     private void sureOf(long id) {
@@ -113,7 +130,7 @@ class FrontTest {
     }
 
     private void hear(String... transactions) {
-        front.hear(new Front.Writing(SERVER, Set.of(transactions)), now);
+        front.hear(new Front.Writing(SERVER, Set.of(transactions), drawn), now);
     }
 
     private void look(long least, long greatest) {

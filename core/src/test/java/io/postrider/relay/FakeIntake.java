@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table in memory that is read as the real one is: from the beginning, without what is taken, what is not due and what
@@ -67,6 +68,9 @@ class FakeIntake implements Intake {
     long expiredUpTo;
 
     Claim claim = Deliveries.ALWAYS;
+    /** Takes what is settled aside, if there is one. */
+    @Nullable
+    FakeSettler settler;
 
     FakeIntake(LongSupplier ticker) {
         this.ticker = ticker;
@@ -167,14 +171,24 @@ class FakeIntake implements Intake {
     public synchronized void settle(List<Delivery> published) {
         touch();
         onSettle.run();
+        remove(published);
+        published.forEach(delivery -> taken.remove(delivery.id(), delivery));
+    }
+
+    /** What a settle does to the table. */
+    synchronized void remove(List<Delivery> published) {
         for (Delivery delivery : published) {
             Row row = rows.get(delivery.id());
             if (row != null && row.revision == delivery.revision()) {
                 rows.remove(delivery.id());
                 settled.add(delivery.id());
             }
-            taken.remove(delivery.id(), delivery);
         }
+    }
+
+    @Override
+    public Optional<Settler> settler() {
+        return Optional.ofNullable(settler);
     }
 
     @Override

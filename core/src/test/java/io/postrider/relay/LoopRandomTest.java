@@ -31,12 +31,14 @@ class LoopRandomTest {
         private final Random random;
         private long now = 1;
         private final FakeIntake intake = new FakeIntake(() -> now);
+        private final FakeSettler settler = new FakeSettler(intake);
         private final HeldPublisher held = new HeldPublisher();
         private final Set<OutboxEvent> acknowledged = new HashSet<>();
         private final Loop loop;
 
         Run(int seed) {
             random = new Random(seed);
+            intake.settler = seed % 3 == 0 ? null : settler;
             Window window = new Window(1 + random.nextInt(12), 1 + random.nextInt(5_000));
             Judge judge = new Judge(
                     RetryPolicy.exponential(Duration.ofMillis(50), Duration.ofSeconds(1))
@@ -69,8 +71,10 @@ class LoopRandomTest {
                 loop.turn();
             }
             intake.failing = false;
+            settler.refusing = false;
             loop.taking(true);
             for (int step = 0; step < 3_000 && !(loop.isIdle() && intake.nothingLeft()); step++) {
+                settler.settleNext();
                 held.unanswered().forEach(this::acknowledge);
                 now += Math.max(MS, loop.turn());
             }
@@ -82,7 +86,7 @@ class LoopRandomTest {
         }
 
         private void act() {
-            switch (random.nextInt(14)) {
+            switch (random.nextInt(16)) {
                 case 0, 1, 2, 3 -> append();
                 case 4, 5, 6 -> any().forEach(this::acknowledge);
                 case 7 -> any().forEach(event -> held.fail(event, new IllegalStateException("no")));
@@ -95,6 +99,13 @@ class LoopRandomTest {
                 case 10 -> now += random.nextInt(3_000) * MS;
                 case 11 -> intake.failing = random.nextInt(3) == 0;
                 case 12 -> loop.taking(random.nextInt(3) > 0);
+                case 13 -> settler.settleNext();
+                case 14 -> {
+                    settler.refusing = random.nextBoolean();
+                    if (random.nextInt(3) == 0) {
+                        settler.failNext(random.nextBoolean());
+                    }
+                }
                 default -> now += random.nextInt(50) * MS;
             }
         }

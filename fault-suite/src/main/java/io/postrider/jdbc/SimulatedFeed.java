@@ -30,7 +30,9 @@ public final class SimulatedFeed {
         OrderedMembership.Intakes intakes = new OrderedMembership.Intakes() {
             @Override
             public Intake of(int loop) {
-                return new OrderedIntake(events, ownership, new OrderedIntake.Part(loop, loops, false, null), ticker);
+                // What is read ahead is read at once, and is as old as can be when it is asked for.
+                EventStore ahead = new ReadAhead(events, node::atOnce, ticker);
+                return new OrderedIntake(ahead, ownership, new OrderedIntake.Part(loop, loops, false, null), ticker);
             }
 
             @Override

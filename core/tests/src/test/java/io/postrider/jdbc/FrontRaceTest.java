@@ -128,7 +128,7 @@ class FrontRaceTest {
         // As if all of it had been found on a server that was there before this one, and nobody had been asked since.
         Front front = owner.front();
         long later = System.nanoTime() + Duration.ofHours(1).toNanos();
-        Front.Writing before = new Front.Writing(front.server() - 1, Set.of());
+        Front.Writing before = new Front.Writing(front.server() - 1, Set.of(), 0);
         front.hear(before, later);
         front.looked(last, last, later);
         front.hear(before, later);

@@ -149,6 +149,14 @@ public final class Node {
         return database.run(this, what, statement);
     }
 
+    /** Work of another thread of this process, done by the one that wants it; the process may end while it is done. */
+    public void atOnce(Runnable work) {
+        work.run();
+        if (crashed) {
+            throw new Crash();
+        }
+    }
+
     void start(Destination destination) {
         if (crashed) {
             return;
