@@ -23,7 +23,7 @@ final class DrainScenario implements Scenario {
     DrainScenario(Options options) {
         this.options = options;
         this.events = options.number("events", 500_000);
-        this.loops = options.number("loops", 2);
+        this.loops = options.number("loops", 1);
         if (options.text("backlog")
                 .or(() -> options.text("heap"))
                 .or(() -> options.text("relays"))

@@ -19,7 +19,7 @@ final class Options {
 
             drain: a backlog is delivered to Kafka and removed
               --events N        events per round (500000)
-              --loops N         loops of the relay (2)
+              --loops N         loops of the relay (1)
               --history H       on, no-payload or off, for the options below (off)
               --backlog N       also so many events, by a relay in a JVM of its own, against --events
               --heap SIZE       its heap, such as 256m
@@ -48,7 +48,7 @@ final class Options {
 
             queue: a backlog is taken, answered at once, and removed
               --events N        events per round (200000); a tenth where each has a transaction of its own
-              --loops N         loops of the relay (2; 3 where events compete)
+              --loops N         loops of the relay (1; 3 where events compete)
               --connections N   transactions at once, of handlers and of what they are compared with (8)
 
             due: how long after its time an event starts that was committed a second or more before

@@ -29,7 +29,7 @@ final class QueueScenario implements Scenario {
 
     QueueScenario(Options options) {
         this.options = options;
-        int loops = options.number("loops", 2);
+        int loops = options.number("loops", 1);
         int competing = options.number("loops", 3);
         int connections = options.number("connections", 8);
         backlog("competing", 1, rig -> new CompetingBacklog(rig, "competing", competing, 0));

@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * Events in order per key: every key belongs to one of 256 shards, every shard to one relay at a time.
  *
  * <p>A relay keeps one connection for its membership and one for each of its loops, with one more if it publishes on commit,
- * for as long as it runs. Thread-safe; any number of relays may share one feed.
+ * for as long as it runs; while there is a backlog each loop takes a second one, if it can be had. Thread-safe; any number of
+ * relays may share one feed.
  */
 public final class OrderedFeed implements Feed {
     private static final Logger log = LoggerFactory.getLogger(OrderedFeed.class);

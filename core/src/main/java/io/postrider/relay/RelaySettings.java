@@ -66,7 +66,7 @@ public record RelaySettings(
             return this;
         }
 
-        /** More than one pays only when a single loop's statements are the limit; each needs a connection. */
+        /** More than one pays only when a single loop is the limit; each needs a connection, and takes a second one in a backlog. */
         public Builder loops(int loops) {
             if (loops < 1 || loops > 64) {
                 throw new IllegalArgumentException("A relay has 1 to 64 loops, not " + loops + ".");

@@ -76,17 +76,21 @@ public record DatabaseConfig(
                                 + " loops.");
             }
         });
-        if (config.poolSize() > 0 && config.poolSize() < config.connections()) {
+        if (config.poolSize() > 0 && config.poolSize() < config.needed()) {
             section.refuse(
                     "pool-size",
-                    config.poolSize() + " was found, and this database needs " + config.connections()
+                    config.poolSize() + " was found, and this database needs " + config.needed()
                             + ": for each relay its loops and 2, 1 for notify, and " + LOOKERS + " besides.");
         }
         return config;
     }
 
-    /** How many connections are in use at once if all are. */
+    /** How many connections are in use at once if all are: in a backlog each loop has a second one. */
     public int connections() {
+        return needed() + relays.stream().mapToInt(RelayConfig::loops).sum();
+    }
+
+    private int needed() {
         int relaying = relays.stream().mapToInt(each -> each.loops() + 2).sum();
         return relaying + (notified && !relays.isEmpty() ? 1 : 0) + LOOKERS;
     }

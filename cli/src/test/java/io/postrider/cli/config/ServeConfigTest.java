@@ -84,7 +84,7 @@ class ServeConfigTest {
                         .withOnDead(StreamSettings.OnDead.SKIP)
                         .withHistory(StreamSettings.History.NO_PAYLOAD));
         assertThat(a.relays().get(0).kafka().producer()).containsEntry("linger.ms", "5");
-        assertThat(a.connections()).isEqualTo(3 + 2 + 1 + 2 + 1 + 6);
+        assertThat(a.connections()).isEqualTo(2 * 3 + 2 + 2 * 1 + 2 + 1 + 6);
         assertThat(database(config, "b").relays()).isEmpty();
         assertThat(config.toString()).doesNotContain("0123456789abcdef");
     }

@@ -38,7 +38,7 @@ final class RelayConnections implements AutoCloseable {
     static RelayConnections of(Storage storage, RelayProperties relay) {
         int needed = ofRelay(relay);
         if (relay.ownConnections() && HIKARI) {
-            RelayConnections own = Hikari.copied(storage.dataSource(), needed, "postrider-relay");
+            RelayConnections own = Hikari.copied(storage.dataSource(), needed + relay.loops(), "postrider-relay");
             if (own != null) {
                 return own;
             }
@@ -58,7 +58,10 @@ final class RelayConnections implements AutoCloseable {
         return new RelayConnections(storage.dataSource(), () -> {});
     }
 
-    /** One for each loop, one for the membership, one for housekeeping, one for what was just committed. */
+    /**
+     * One for each loop, one for the membership, one for housekeeping, one for what was just committed. In a backlog each loop takes a
+     * second one if there is one.
+     */
     private static int ofRelay(RelayProperties relay) {
         return relay.loops() + 2 + (relay.publishOnCommit() ? 1 : 0);
     }
