@@ -26,7 +26,7 @@ final class SweepSql {
             WITH RECURSIVE
             {asked}
             limits AS MATERIALIZED (
-                SELECT ?::bigint AS rows, ?::bigint AS looked_at, ?::bigint AS share
+                SELECT ?::bigint AS rows, ?::bigint AS looked_at, ?::bigint AS share, ?::bigint AS begins_at
             ),
             {owned}
             {waiting and holding}
@@ -42,6 +42,8 @@ final class SweepSql {
             ),
             plain AS MATERIALIZED (
                 SELECT (SELECT is_served FROM swept)
+                   -- Where it begins was said of this run of the server; what is under way before that is not named.
+                   AND (SELECT begins_at = 0 FROM limits) IS NOT DISTINCT FROM (SELECT coalesce(front, 0) = 0 FROM asked)
                    AND NOT EXISTS (SELECT FROM holding h JOIN mine m ON m.shard = h.shard)
                    AND NOT EXISTS (SELECT FROM waiting w JOIN mine m ON m.shard = w.shard CROSS JOIN asked a
                                    WHERE w.due_at <= a.now) AS it

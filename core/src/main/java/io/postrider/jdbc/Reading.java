@@ -136,7 +136,7 @@ final class Reading {
         List<Delivery> deliveries = List.of();
         boolean spread = false;
         try {
-            Look look = run(query.from(next), sql.sweep, next, query.rows(), WIDE * whole.rows(), share);
+            Look look = run(query.from(next), sql.sweep, next, query.rows(), WIDE * whole.rows(), share, next);
             deliveries = look.found().deliveries();
             spread = areSpread(deliveries);
             if (look.isWhole() && deliveries.size() < query.rows()) {

@@ -108,6 +108,23 @@ class SweepOnRaceTest {
     }
 
     @Test
+    void onAnotherServerItDoesNotBeginWhereTheLastOneEnded() {
+        backlog(1, 300);
+        long first = database.number("SELECT min(id) FROM outbox_event");
+        // As if this server had just taken the place of the one that was asked who is writing.
+        owner.front().hear(new Front.Writing(1, Set.of(), first + 300), System.nanoTime());
+        owner.front().hear(new Front.Writing(1, Set.of(), first + 300), System.nanoTime());
+        owner.sawBacklog(Duration.ofMillis(100));
+        EventStore.Found swept = owner.read(query());
+        assertThat(swept.part()).isTrue();
+        inFlight.addAll(ids(swept.deliveries()));
+        owner.sawBacklog(Duration.ofMillis(100));
+        EventStore.Found next = owner.read(query());
+        assertThat(next.part()).as("by steps").isFalse();
+        assertThat(ids(next.deliveries())).doesNotContainAnyElementsOf(inFlight);
+    }
+
+    @Test
     void stepsBesideItBeginThereToo() {
         backlog(1, 400);
         becomeSure();
