@@ -42,7 +42,12 @@ final class Front {
      * @param transactions all that have begun to write to the table and not ended
      * @param greatest an id that had been drawn before that
      */
-    record Writing(long server, Set<String> transactions, long greatest) {}
+    record Writing(long server, Set<String> transactions, long greatest) {
+        /** One that was prepared has another name than before, so that nobody can tell whether it was awaited. */
+        private boolean somePrepared() {
+            return transactions.stream().anyMatch(each -> each.startsWith("-1/"));
+        }
+    }
 
     /** Whether it is time to ask who is writing. */
     boolean asks(long now) {
@@ -62,7 +67,7 @@ final class Front {
             server = writing.server();
             beginAnew();
         }
-        if (Collections.disjoint(awaited, writing.transactions())) {
+        if (Collections.disjoint(awaited, writing.transactions()) && !writing.somePrepared()) {
             sure = next;
             next = Math.max(seen, writing.greatest());
             awaited = writing.transactions();

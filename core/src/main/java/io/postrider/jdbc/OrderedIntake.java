@@ -295,6 +295,10 @@ final class OrderedIntake implements Intake {
 
     @Override
     public void settled(List<Delivery> gone) {
+        if (!gone.stream().allMatch(each -> taken.containsKey(each.id()))) {
+            // It had been given up before, and may have been read once more.
+            events.released();
+        }
         gone.forEach(this::gave);
     }
 

@@ -6,6 +6,7 @@ import io.postrider.relay.Settler;
 import io.postrider.relay.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -61,11 +62,19 @@ final class ReadAhead implements EventStore {
         if (query.orPart() && found.part() && !found.deliveries().isEmpty()) {
             List<Long> inFlight = new ArrayList<>(query.inFlight());
             found.deliveries().forEach(each -> inFlight.add(each.id()));
-            Query next = query.besides(inFlight);
-            ahead = new Ahead(
-                    next, ticker.getAsLong(), CompletableFuture.supplyAsync(() -> store.read(next), executor));
+            begin(query.besides(inFlight));
         }
         return found;
+    }
+
+    private void begin(Query next) {
+        try {
+            ahead = new Ahead(
+                    next, ticker.getAsLong(), CompletableFuture.supplyAsync(() -> store.read(next), executor));
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // Such as no more threads: what was just found must be handed out all the same.
+            log.debug("Nothing is read ahead", e);
+        }
     }
 
     /** Empty: nothing that could be handed out now. */
@@ -105,6 +114,14 @@ final class ReadAhead implements EventStore {
     @Override
     public void settle(List<Delivery> published) {
         await();
+        Ahead last = ahead;
+        if (last != null) {
+            Set<Long> inFlight = new HashSet<>(last.query().inFlight());
+            if (!published.stream().allMatch(each -> inFlight.contains(each.id()))) {
+                // It had been given up before, and so was read once more.
+                released();
+            }
+        }
         store.settle(published);
     }
 
@@ -133,13 +150,13 @@ final class ReadAhead implements EventStore {
 
     @Override
     public Set<Long> mark(List<Delivery> suspects) {
-        end();
+        released();
         return store.mark(suspects);
     }
 
     @Override
     public void calm(Map<Integer, Long> shards) {
-        end();
+        released();
         store.calm(shards);
     }
 

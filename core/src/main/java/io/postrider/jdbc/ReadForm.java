@@ -98,9 +98,9 @@ final class ReadForm {
         return sweptInVain || now - backlogSeenAt >= noStepsFor ? Optional.empty() : backlog;
     }
 
-    /** What was being swept, if there was anything. */
+    /** What is being swept, if there is anything; nothing while others get their turn at every read. */
     Optional<Backlog> backlog() {
-        return backlog;
+        return sweptInVain ? Optional.empty() : backlog;
     }
 
     /** The last steps found at least half of what could be taken, all of one stream; empty: they did not. */

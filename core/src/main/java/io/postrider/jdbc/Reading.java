@@ -127,10 +127,12 @@ final class Reading {
         long share = query.bytes() / query.rows();
         Front front = form.front();
         long before = form.now();
-        long next = Swept.next(swept, query, front, before).orElse(0L);
-        if (front.asks(before) || (front.sure() < next + WIDE * whole.rows() && front.asksOften(before))) {
+        long last = Swept.next(swept, query, front, before).orElse(0L);
+        if (front.asks(before) || (front.sure() < last + WIDE * whole.rows() && front.asksOften(before))) {
             ask(front);
         }
+        // Not before: perhaps another server has answered.
+        long next = Swept.next(swept, query, front, before).orElse(0L);
         long sure = front.sure();
         Optional<Swept> reached = Optional.empty();
         List<Delivery> deliveries = List.of();
@@ -145,8 +147,8 @@ final class Reading {
             if (look.declined() || deliveries.isEmpty() || !spread) {
                 return Optional.empty();
             }
-            long last = deliveries.get(deliveries.size() - 1).id();
-            reached = Swept.after(swept, query, front, last, sure, before);
+            long greatest = deliveries.get(deliveries.size() - 1).id();
+            reached = Swept.after(swept, query, front, greatest, sure, before);
             return Optional.of(part(look.found()));
         } finally {
             // What it does not hand out is to be found again.
@@ -335,6 +337,8 @@ final class Reading {
         deliveries.removeIf(delivery -> delivery.id() > last);
         if (!leasesRanOut.isEmpty()) {
             freeLeases(connection, leasesRanOut);
+            // Also those that were not brought: they are pending now.
+            forgetSwept();
         }
         EventStore.Found found = new EventStore.Found(deliveries, owned, holding, newStreams, due, false);
         return new Look(found, declined, end < Long.MAX_VALUE, least);

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param since when the first of these sweeps began
  */
 record Swept(long server, String stream, Map<Integer, Long> shards, long to, long since) {
-    private static final long FORGET_AFTER = Duration.ofSeconds(30).toNanos();
+    private static final long FORGET_AFTER = Duration.ofSeconds(10).toNanos();
 
     /** Where the next one begins; empty: at the beginning. */
     static Optional<Long> next(Optional<Swept> swept, EventStore.Query query, Front front, long now) {

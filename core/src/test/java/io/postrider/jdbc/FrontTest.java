@@ -122,6 +122,16 @@ class FrontTest {
         assertThat(front.sure()).isEqualTo(70);
     }
 
+    @Test
+    void isSureOfNothingWhileATransactionIsPreparedWhoseNameBeforeIsNotKnown() {
+        drawn = 50;
+        hear("3/7");
+        hear("-1/741");
+        assertThat(front.sure()).isZero();
+        hear();
+        assertThat(front.sure()).isEqualTo(50);
+    }
+
     private void sureOf(long id) {
         hear();
         look(1, id);

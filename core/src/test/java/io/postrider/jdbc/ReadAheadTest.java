@@ -78,6 +78,14 @@ class ReadAheadTest {
     }
 
     @Test
+    void whatWasReadAlthoughItHadBeenDeliveredBeforeIsForgotten() {
+        take();
+        reads.settle(table.read(query(SHARDS, 1, 100, Set.of(), null)).deliveries());
+        table.first = 5;
+        assertThat(take()).as("4 was settled after it had been read ahead").containsExactly(5L, 6L, 7L);
+    }
+
+    @Test
     void whatWasReadBeforeAVerdictIsForgotten() {
         take();
         reads.verdict(List.of());

@@ -108,6 +108,24 @@ class SweepOnRaceTest {
     }
 
     @Test
+    void otherStreamsHaveTheirTurnAtEveryReadOnceTheyAreKnown() {
+        backlog(1, 300);
+        becomeSure();
+        database.execute(
+                "INSERT INTO outbox_event (stream, event_type) SELECT 'other', 'T' FROM generate_series(1, 3)");
+        owner.sawBacklog(Duration.ofMillis(100));
+        owner.elapse(Duration.ofSeconds(1));
+        assertThat(owner.read(query()).deliveries())
+                .hasSize(3)
+                .allMatch(each -> each.event().stream().equals("other"));
+        EventStore.Query all = Party.query(owner.ownership.all(), Set.copyOf(inFlight), 1_000, 1_000, Long.MAX_VALUE);
+        assertThat(owner.read(all).deliveries())
+                .as("a step, of all streams")
+                .anyMatch(each -> each.event().stream().equals("other"))
+                .anyMatch(each -> each.event().stream().equals("s"));
+    }
+
+    @Test
     void onAnotherServerItDoesNotBeginWhereTheLastOneEnded() {
         backlog(1, 300);
         long first = database.number("SELECT min(id) FROM outbox_event");
